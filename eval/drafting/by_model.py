@@ -151,7 +151,7 @@ class Writer:
         """Return the section elsewhere that search finds nearest to this one."""
         leaves = self.find(" ".join(section.text.split()[:MAX_WORDS]))
         others = [one for one in self.sections if one.place != section.place]
-        return next((one for leaf in leaves for one in others if one.overlaps(*leaf[:3])), None)
+        return next((one for leaf in leaves for one in others if one.overlaps(leaf)), None)
 
     async def _asked(self, task: str, given: Mapping[str, Any], kind: type[Parsed]) -> Parsed:
         def read(text: str) -> Parsed:

@@ -51,10 +51,8 @@ def candidates(sections: Sequence[Section], kinds: Sequence[str]) -> Iterator[Ca
     ways: dict[str, list[Candidate]] = defaultdict(list)
     for section in sections:
         heading = _plain(section.headings[-1]) if section.headings and section.begins else ""
-        if heading and named[section.headings[-1].lower()] == 1:
-            for way, candidate in _of_heading(section, heading, verbs):
-                ways[way].append(candidate)
-        for way, candidate in _of_cells(section):
+        is_alone = heading and named[section.headings[-1].lower()] == 1
+        for way, candidate in (*(_of_heading(section, heading, verbs) if is_alone else ()), *_of_cells(section)):
             ways[way].append(candidate)
     turns = chain.from_iterable(zip_longest(*ways.values()))
     yield from (candidate for candidate in turns if candidate and candidate.kind in kinds)

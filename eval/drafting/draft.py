@@ -34,6 +34,15 @@ MIN_WORDS = 12
 AS_WRITTEN = frozenset({"markdown", "plain text"})
 
 
+class Leaf(NamedTuple):
+    """What a search found."""
+
+    doc_id: str
+    start: int
+    end: int
+    text: str
+
+
 @dataclass(frozen=True, slots=True)
 class Section:
     """`[start, end)` of a document.
@@ -67,9 +76,9 @@ class Section:
         """The texts of the blocks of a kind, without blanks at their ends."""
         return [self.document.text[slice(*block.inner)].strip() for block in self.blocks if block.kind == kind]
 
-    def overlaps(self, doc_id: str, start: int, end: int) -> bool:
-        """Whether a span of a document touches the section."""
-        return doc_id == self.document.doc_id and start < self.end and self.start < end
+    def overlaps(self, leaf: Leaf) -> bool:
+        """Whether what a search found touches the section."""
+        return leaf.doc_id == self.document.doc_id and leaf.start < self.end and self.start < leaf.end
 
 
 def spread(documents: Iterable[StoredDocument]) -> list[Section]:
@@ -111,15 +120,6 @@ def _section(document: StoredDocument, run: list[int], folded: str, *, begins: b
         # A heading is not above itself.
         headings = document.structure.heading_path(run[-1], document.text)
         yield Section(document, start, end, headings, body, begins, region)
-
-
-class Leaf(NamedTuple):
-    """What a search found."""
-
-    doc_id: str
-    start: int
-    end: int
-    text: str
 
 
 class Draft(Case):
@@ -200,7 +200,7 @@ class Checks:
             return "repetitions"
         if candidate.kind != NEAR_MISS:
             leaves = self.find(candidate.question)[:DEPTH]
-            if not all(any(section.overlaps(*leaf[:3]) for leaf in leaves) for section in candidate.sections):
+            if not all(any(section.overlaps(leaf) for leaf in leaves) for section in candidate.sections):
                 return f"regions that no search of {DEPTH} leaves reaches"
             self._facts.add(facts)
         self._vectors.append(vector)
@@ -209,17 +209,13 @@ class Checks:
 
 def standing(nuggets: Sequence[Nugget], sections: Sequence[Section]) -> tuple[Nugget, ...]:
     """Return the nuggets with those phrasings that the scorer finds in a section; those without any are left out."""
-    found = []
-    for nugget in nuggets:
-        phrases = tuple(
-            phrase
-            for phrase in dict.fromkeys(nugget.any)
-            if fold(phrase).strip()
-            and any(recalls([nugget.model_copy(update={"any": (phrase,)})], one.text)[1] for one in sections)
-        )
-        if phrases:
-            found.append(nugget.model_copy(update={"any": phrases}))
-    return tuple(found)
+
+    def stands(phrase: str) -> bool:
+        alone = Nugget(text=phrase, vital=True, any=(phrase,))
+        return bool(fold(phrase).strip()) and any(recalls([alone], one.text)[1] for one in sections)
+
+    found = [one.model_copy(update={"any": tuple(filter(stands, dict.fromkeys(one.any)))}) for one in nuggets]
+    return tuple(nugget for nugget in found if nugget.any)
 
 
 def _draft(candidate: Candidate, nuggets: tuple[Nugget, ...], by: str) -> Draft:
