@@ -86,7 +86,8 @@ class _Documents(BaseModel):
 
 
 def _read_squad(path: Path) -> Read:
-    cases, documents = [], {}
+    cases: list[Case] = []
+    documents: dict[str, str] = {}
     for article in whole_json(path, _Squad, "SQuAD").data:
         documents[article.title] = "\n\n".join(paragraph.context for paragraph in article.paragraphs) + "\n"
         folded = fold(documents[article.title])
@@ -120,7 +121,7 @@ def _read_doc2dial(path: Path) -> Read:
     documents: dict[str, _Document] = {}
     for domain in whole_json(beside[0], _Documents, "Doc2Dial").doc_data.values():
         documents |= domain
-    cases = []
+    cases: list[Case] = []
     for group in whole_json(path, _Dialogues, "Doc2Dial").dial_data.values():
         dialogues = group if isinstance(group, list) else chain.from_iterable(group.values())
         for dialogue in dialogues:
