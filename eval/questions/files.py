@@ -4,7 +4,8 @@ Flow: a file -> **here** -> rows as JSON -> a format -> **here** -> `Case`s. Tol
 files by their first bytes, CSV by not beginning with `{`. Files are read as a stream: those with web pages are larger
 than memory likes.
 
-Strict, because a case that is skipped in silence moves every mean: the first bad row stops the reading and is named.
+Strict, because a case that is skipped in silence moves every mean: the first bad row stops the reading. Whatever is
+wrong with a file or a row raises BadCasesError, which names the line and says what to do.
 """
 
 import bz2
@@ -51,11 +52,7 @@ class Record(NamedTuple):
 
 
 def read_cases(path: Path, kind: type[AnyCase] = Case) -> tuple[AnyCase, ...]:  # type: ignore[assignment]  # mypy 3737
-    """Return the rows of a file whose columns are the fields of `Case`, or of a subclass; blank lines are passed over.
-
-    Raises:
-        BadCasesError: the file cannot be read or is empty, a row is not a case, or two cases share an id.
-    """
+    """Return the rows of a file whose columns are the fields of `Case`, or of a subclass; blank lines are passed over."""
     rows = ((record.place, record.json) for record in records(path))
     return collect(rows, lambda row, _number: kind.model_validate_json(row), str(path))
 
@@ -73,9 +70,6 @@ def collect(
         to_case: that and the row's number from 1 -> its case, or None to leave it out.
         source: what is read, for messages.
         remedy: what to do about a row that is not a case.
-
-    Raises:
-        BadCasesError: a row is not a case, two share an id, or there is none.
     """
     cases: list[AnyCase] = []
     places: dict[str, str] = {}
@@ -104,11 +98,7 @@ def first_fault(error: ValidationError) -> str:
 
 
 def records(path: Path) -> Iterator[Record]:
-    """Yield the rows of a file in their order; blank lines are passed over.
-
-    Raises:
-        BadCasesError: the file cannot be read, is damaged or not UTF-8, or a line is not a JSON object or a row of CSV.
-    """
+    """Yield the rows of a file in their order; blank lines are passed over."""
     with _opened(path) as stream:
         is_json = stream.peek().lstrip()[:1] in {b"{", b"[", b""}
         lines = _lines(stream, path)
@@ -119,11 +109,7 @@ def records(path: Path) -> Iterator[Record]:
 
 
 def text_lines(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield the lines that are not blank, without their ends, each after its place.
-
-    Raises:
-        BadCasesError: the file cannot be read, is damaged or not UTF-8.
-    """
+    """Yield the lines that are not blank, without their ends, each after its place."""
     with _opened(path) as stream:
         for place, line in _lines(stream, path):
             if line.strip():
@@ -131,32 +117,20 @@ def text_lines(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def check_whole(path: Path) -> None:
-    """Read a file to its end: damage of a packed one may look like a wrong line at first, its checksum comes last.
-
-    Raises:
-        BadCasesError: it is damaged.
-    """
+    """Read a file to its end: damage of a packed one may look like a wrong line at first, its checksum comes last."""
     with _unpacked(path) as stream:
         while stream.read(PIECE_BYTES):
             pass
 
 
 def beginning(path: Path) -> str:
-    """Return some first characters of a file, the first of which is not blank.
-
-    Raises:
-        BadCasesError: the file cannot be read, is damaged or not text.
-    """
+    """Return some first characters of a file, the first of which is not blank."""
     with _opened(path) as stream:
         return stream.peek().decode(errors="replace").lstrip()
 
 
 def whole_json(path: Path, kind: type[Value], title: str) -> Value:
-    """Return a file that is one JSON value.
-
-    Raises:
-        BadCasesError: the file cannot be read or is damaged, or the value is of another kind.
-    """
+    """Return a file that is one JSON value."""
     with _opened(path) as stream:
         try:
             return kind.model_validate_json(stream.read())

@@ -5,7 +5,7 @@ Flow: `reading.py`, `convert.py` -> **here**. TREC's columns are parted by blank
 
 A BEIR folder holds `queries.jsonl` and the judgements of each split, `qrels/SPLIT.tsv`. Only questions that the split
 judges are taken, as BEIR does. The corpus is not read: `python -m ingestion corpus.jsonl` names each document by its
-`_id`, which is what the judgements name.
+`_id`, which is what the judgements name. A file or line that is not what it should be raises BadCasesError.
 """
 
 import math
@@ -43,11 +43,7 @@ class _Query(BaseModel):
 
 
 def read_topics(path: Path) -> tuple[Case, ...]:
-    """Return the questions of a file of lines `id TAB question`.
-
-    Raises:
-        BadCasesError: the file cannot be read, or a line has no tab.
-    """
+    """Return the questions of a file of lines `id TAB question`."""
 
     def to_case(line: str, _number: int) -> Case:
         name, _, question = line.partition("\t")
@@ -57,20 +53,12 @@ def read_topics(path: Path) -> tuple[Case, ...]:
 
 
 def read_qrels(path: Path) -> Judged:
-    """Return for each judged question the grade of each relevant document; grades below 1 say "not relevant".
-
-    Raises:
-        BadCasesError: the file cannot be read, or a line is not a judgement.
-    """
+    """Return for each judged question the grade of each relevant document; grades below 1 say "not relevant"."""
     return _judged(_numbered(path, *_QREL))
 
 
 def with_qrels(cases: Iterable[Case], judged: Judged, path: Path) -> tuple[Case, ...]:
-    """Return the judged questions with their grades, as trec_eval averages only over those.
-
-    Raises:
-        BadCasesError: none is judged.
-    """
+    """Return the judged questions with their grades, as trec_eval averages only over those."""
     found = tuple(case.model_copy(update={"relevance": judged[case.id]}) for case in cases if judged.get(case.id))
     if not found:
         raise BadCasesError(f"{path} judges none of the questions.", "Take both from the same data set.")
@@ -78,11 +66,7 @@ def with_qrels(cases: Iterable[Case], judged: Judged, path: Path) -> tuple[Case,
 
 
 def read_run(path: Path) -> dict[str, list[str]]:
-    """Return for each question its documents, best first: by score, as trec_eval ranks them.
-
-    Raises:
-        BadCasesError: the file cannot be read, or a line is not one of a run.
-    """
+    """Return for each question its documents, best first: by score, as trec_eval ranks them."""
     ranked: dict[str, list[str]] = {}
     for question, document, _ in sorted(_numbered(path, *_RANKED), key=lambda line: -line[2]):
         ranked.setdefault(question, []).append(document)
@@ -90,11 +74,7 @@ def read_run(path: Path) -> dict[str, list[str]]:
 
 
 def read_beir(folder: Path, split: str = DEFAULT_SPLIT, limit: int | None = None) -> tuple[Case, ...]:
-    """Return the first questions that a split judges, in the order of `queries.jsonl`.
-
-    Raises:
-        BadCasesError: the folder is not a BEIR folder, has no such split, or a line of its files is wrong.
-    """
+    """Return the first questions that a split judges, in the order of `queries.jsonl`."""
     queries = next((folder / name for name in BEIR_QUERIES if (folder / name).is_file()), None)
     if queries is None or not (folder / BEIR_QRELS).is_dir():
         lacks = BEIR_QUERIES[0] if queries is None else f"{BEIR_QRELS}/"
