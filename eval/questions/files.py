@@ -52,7 +52,7 @@ class Record(NamedTuple):
 
 
 def read_cases(path: Path, kind: type[AnyCase] = Case) -> tuple[AnyCase, ...]:  # type: ignore[assignment]  # mypy 3737
-    """Return the rows of a file whose columns are the fields of `Case`, or of a subclass; blank lines are passed over."""
+    """Return the rows of a file whose columns are the fields of `Case` or a subclass; blank lines are passed over."""
     rows = ((record.place, record.json) for record in records(path))
     return collect(rows, lambda row, _number: kind.model_validate_json(row), str(path))
 
