@@ -33,7 +33,7 @@ def add_question_arguments(parser: argparse.ArgumentParser, *, limit: bool = Tru
         "questions",
         type=Path,
         nargs="?",
-        default=argparse.SUPPRESS,  # None would replace the value of --dataset
+        action=_Given,
         metavar="QUESTIONS",
         help="a file of questions, or a BEIR folder",
     )
@@ -44,6 +44,14 @@ def add_question_arguments(parser: argparse.ArgumentParser, *, limit: bool = Tru
     parser.set_defaults(limit=None)
     if limit:
         parser.add_argument("--limit", type=whole_number, metavar="N", help="ask only the first N questions")
+
+
+class _Given(argparse.Action):
+    """Store what was given: where nothing was, argparse would put None over the value of `--dataset`."""
+
+    def __call__(self, _parser: object, namespace: argparse.Namespace, value: object, _option: object = None) -> None:
+        if value is not None:
+            setattr(namespace, self.dest, value)
 
 
 def questions_of(arguments: argparse.Namespace) -> tuple[Case, ...]:
