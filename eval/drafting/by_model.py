@@ -8,7 +8,7 @@ stopped command goes on where it was.
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle, islice
 from typing import Any, TypeVar
@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from eval.cases import Nugget, Text
-from eval.drafting.draft import NEAR_MISS, Candidate, Checks, Leaf, Section
+from eval.drafting.draft import NEAR_MISS, Candidate, Checks, Section
 from eval.scoring.judge_client.client import Judge
 from eval.scoring.judge_client.replies import json_in
 from eval.scoring.judge_client.server import JudgeError, JudgeUnusableError
@@ -81,37 +81,36 @@ class Writer:
     """Writes questions.
 
     Attributes:
-        judge: is asked; connected.
+        judge: is asked.
         sections: in the order in which they are asked about; one or more.
-        find: question -> leaves, best first.
+        checks: takes what is written.
     """
 
     judge: Judge
     sections: Sequence[Section]
-    find: Callable[[str], Sequence[Leaf]]
+    checks: Checks
 
-    async def draft(
-        self, checks: Checks, count: int, kinds: Sequence[str], languages: Sequence[str], at_once: int
-    ) -> None:
+    async def draft(self, count: int, kinds: Sequence[str], languages: Sequence[str], at_once: int) -> None:
         """Draft until `checks` has `count` drafts, three times as many were asked for, or the judge is given up.
 
         Args:
-            checks: takes what is written.
             count: of drafts, at most.
             kinds: of `KINDS`, in turn.
             languages: in turn; empty: the passage's.
             at_once: requests at a time.
         """
-        requests = zip(cycle(self.sections), cycle(kinds), cycle(languages or [""]), strict=False)
-        asked = 0
-        while len(checks.drafts) < count and asked < TRIES * count and self.judge.given_up is None:
-            batch = list(islice(requests, min(at_once, count - len(checks.drafts))))
-            asked += len(batch)
-            for written in await asyncio.gather(*(self._written(*request) for request in batch)):
-                if isinstance(written, Candidate):
-                    checks.take(written)
-                else:
-                    checks.dropped[written] += 1
+        wanted = zip(cycle(self.sections), cycle(kinds), cycle(languages or [""]), strict=False)
+        requests = islice(wanted, TRIES * count)
+        async with self.judge.connected():
+            while (missing := count - len(self.checks.drafts)) > 0 and self.judge.given_up is None:
+                batch = list(islice(requests, min(at_once, missing)))
+                if not batch:
+                    break
+                for written in await asyncio.gather(*(self._written(*request) for request in batch)):
+                    if isinstance(written, Candidate):
+                        self.checks.take(written)
+                    else:
+                        self.checks.dropped[written] += 1
 
     async def _written(self, section: Section, kind: str, language: str) -> Candidate | str:
         """Return what the judge wrote, or why it is dropped."""
@@ -143,13 +142,13 @@ class Writer:
         return Candidate(kind, question, answer, nuggets, tuple(chosen), language)
 
     async def _is_answered(self, question: str) -> bool:
-        passages = [leaf.text for leaf in self.find(question)[:SHOWN_LEAVES]]
+        passages = [leaf.text for leaf in self.checks.find(question)[:SHOWN_LEAVES]]
         given = {"question": question, "passages": passages}
         return (await self._asked(_ANSWERED, given, _Answered)).answered
 
     def _partner(self, section: Section) -> Section | None:
         """Return the section elsewhere that search finds nearest to this one."""
-        leaves = self.find(" ".join(section.text.split()[:MAX_WORDS]))
+        leaves = self.checks.find(" ".join(section.text.split()[:MAX_WORDS]))
         others = [one for one in self.sections if one.place != section.place]
         return next((one for leaf in leaves for one in others if one.overlaps(leaf)), None)
 

@@ -10,8 +10,9 @@ asked at any time.
 import argparse
 import asyncio
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -100,12 +101,8 @@ def _draft(arguments: argparse.Namespace, corpus: str, settings: Settings) -> Ch
 
     with closing(Engines(settings)) as engines:
         engine = engines.get(corpus)
-
-        def find(question: str) -> Sequence[Leaf]:
-            return _found(engine, question, settings)
-
         sections = spread(engine.corpus.documents.each())
-        checks = Checks(find, engines.embed_query, model or STRUCTURE)
+        checks = Checks(partial(_found, engine, settings), engines.embed_query, model or STRUCTURE)
         if model is None:
             english = [one for one in sections if one.document.metadata.get("language", "en") == "en"]
             for candidate in by_structure.candidates(english, kinds):
@@ -113,14 +110,8 @@ def _draft(arguments: argparse.Namespace, corpus: str, settings: Settings) -> Ch
                     checks.take(candidate)
         elif sections:
             judge = open_judge(settings)
-            writer = by_model.Writer(judge, sections, find)
-
-            async def draft() -> None:
-                async with judge.connected():
-                    at_once = settings.judge.concurrency
-                    await writer.draft(checks, arguments.count, kinds, arguments.language, at_once)
-
-            asyncio.run(draft())
+            writer = by_model.Writer(judge, sections, checks)
+            asyncio.run(writer.draft(arguments.count, kinds, arguments.language, settings.judge.concurrency))
             if judge.given_up and not checks.drafts:
                 raise judge.given_up
             if judge.given_up:
@@ -128,7 +119,7 @@ def _draft(arguments: argparse.Namespace, corpus: str, settings: Settings) -> Ch
     return checks
 
 
-def _found(engine: "Engine", question: str, settings: Settings) -> list[Leaf]:
+def _found(engine: "Engine", settings: Settings, question: str) -> list[Leaf]:
     """Return the leaves that the service's search finds for a question, best first."""
     from index.documents.span_tree import split_node_id  # noqa: PLC0415
     from query_engine.schema.query import Query  # noqa: PLC0415  # loads LlamaIndex

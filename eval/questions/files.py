@@ -18,7 +18,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar, overload
 
 from pydantic import BaseModel, ValidationError
 
@@ -51,7 +51,11 @@ class Record(NamedTuple):
     columns: tuple[str, ...]
 
 
-def read_cases(path: Path, kind: type[AnyCase] = Case) -> tuple[AnyCase, ...]:  # type: ignore[assignment]  # mypy 3737
+@overload
+def read_cases(path: Path) -> tuple[Case, ...]: ...
+@overload
+def read_cases(path: Path, kind: type[AnyCase]) -> tuple[AnyCase, ...]: ...
+def read_cases(path: Path, kind: type[Case] = Case) -> tuple[Case, ...]:
     """Return the rows of a file whose columns are the fields of `Case` or a subclass; blank lines are passed over."""
     rows = ((record.place, record.json) for record in records(path))
     return collect(rows, lambda row, _number: kind.model_validate_json(row), str(path))
