@@ -8,7 +8,6 @@ judges are taken, as BEIR does. The corpus is not read: `python -m ingestion cor
 `_id`, which is what the judgements name. A file or line that is not what it should be raises BadCasesError.
 """
 
-import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
@@ -23,16 +22,14 @@ TAG = "treeline"
 QRELS, TOPICS = "qrels.txt", "queries.tsv"
 BEIR_QUERIES, BEIR_QRELS = ("queries.jsonl", "queries.jsonl.gz"), "qrels"
 DEFAULT_SPLIT = "test"
-# Each finds a question, a document and a number in a line.
-_QREL = re.compile(r"\s*(\S+)\s+\S+\s+(\S+)\s+(\S+)\s*"), "a judgement", "4 columns"
-_RANKED = re.compile(r"\s*(\S+)\s+\S+\s+(\S+)\s+\S+\s+(\S+)\s+\S+\s*"), "a line of a run", "6 columns"
-_BEIR_QREL = (
-    re.compile(r"\s*([^\t]*\S)\s*\t\s*([^\t]*\S)\s*\t([^\t]+)"),
-    "a judgement",
-    "3 columns between tabs",
-)
+_NUMBER = r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
+# Where a line has a question, a document and a number; what such a line is, and what it needs.
+_QREL = re.compile(rf"\s*(\S+)\s+\S+\s+(\S+)\s+{_NUMBER}\s*"), "a judgement", "4 columns, the last a number"
+_RUN = re.compile(rf"\s*(\S+)\s+\S+\s+(\S+)\s+\S+\s+{_NUMBER}\s+\S+\s*"), "a run's line", "6 columns, the 5th a number"
+_BEIR = re.compile(rf"\s*([^\t]*\S)\s*\t\s*([^\t]*\S)\s*\t\s*{_NUMBER}\s*"), "a judgement", "3 columns between tabs"
 
 Judged = dict[str, dict[str, float]]
+Layout = tuple[re.Pattern[str], str, str]
 
 
 class _Query(BaseModel):
@@ -52,9 +49,12 @@ def read_topics(path: Path) -> tuple[Case, ...]:
     return collect(text_lines(path), to_case, str(path), "A topic is an id and a question with a tab between.")
 
 
-def read_qrels(path: Path) -> Judged:
+def read_qrels(path: Path, layout: Layout = _QREL, *, header: bool = False) -> Judged:
     """Return for each judged question the grade of each relevant document; grades below 1 say "not relevant"."""
-    return _judged(_numbered(path, *_QREL))
+    judged: Judged = {}
+    for question, document, grade in _numbered(path, layout, header=header):
+        judged.setdefault(question, {}).update({document: grade} if grade > 0 else {})
+    return judged
 
 
 def with_qrels(cases: Iterable[Case], judged: Judged, path: Path) -> tuple[Case, ...]:
@@ -68,7 +68,7 @@ def with_qrels(cases: Iterable[Case], judged: Judged, path: Path) -> tuple[Case,
 def read_run(path: Path) -> dict[str, list[str]]:
     """Return for each question its documents, best first: by score, as trec_eval ranks them."""
     ranked: dict[str, list[str]] = {}
-    for question, document, _ in sorted(_numbered(path, *_RANKED), key=lambda line: -line[2]):
+    for question, document, _ in sorted(_numbered(path, _RUN), key=lambda line: -line[2]):
         ranked.setdefault(question, []).append(document)
     return ranked
 
@@ -88,7 +88,7 @@ def read_beir(folder: Path, split: str = DEFAULT_SPLIT, limit: int | None = None
     if not judgements.is_file():
         there = ", ".join(sorted(found.stem for found in judgements.parent.glob("*.tsv"))) or "none"
         raise BadCasesError(f"There is no split {split!r}: {judgements}.", f"Choose by --split; there are: {there}.")
-    judged = _judged(_numbered(judgements, *_BEIR_QREL, header=True))
+    judged = read_qrels(judgements, _BEIR, header=True)
     if not judged:
         raise BadCasesError(f"{judgements} holds no judgement.", "Choose another split by --split.")
 
@@ -128,25 +128,12 @@ def _name(text: str) -> str:
     return "%20".join(text.split())
 
 
-def _judged(lines: Iterable[tuple[str, str, float]]) -> Judged:
-    judged: Judged = {}
-    for question, document, grade in lines:
-        judged.setdefault(question, {}).update({document: grade} if grade > 0 else {})
-    return judged
-
-
-def _numbered(
-    path: Path, pattern: re.Pattern[str], kind: str, needed: str, *, header: bool = False
-) -> Iterator[tuple[str, str, float]]:
-    """Yield what the pattern finds in each line; the first one may be a `header` that names the columns."""
+def _numbered(path: Path, layout: Layout, *, header: bool = False) -> Iterator[tuple[str, str, float]]:
+    """Yield question, document and number of each line; the first one may be a `header` that names the columns."""
+    pattern, kind, needed = layout
     for place, line in text_lines(path):
-        found = pattern.fullmatch(line)
-        try:
-            number = float(found[3]) if found else math.nan
-        except ValueError:
-            number = math.nan
-        if found and math.isfinite(number):
-            yield found[1], found[2], number
+        if found := pattern.fullmatch(line):
+            yield found[1], found[2], float(found[3])
         elif not header:
-            raise BadCasesError(f"{place} is not {kind}: {line[:80]!r}.", f"It needs {needed}, with a finite number.")
+            raise BadCasesError(f"{place} is not {kind}: {line[:80]!r}.", f"It needs {needed}.")
         header = False
