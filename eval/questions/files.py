@@ -115,9 +115,7 @@ def records(path: Path) -> Iterator[Record]:
 def text_lines(path: Path) -> Iterator[tuple[str, str]]:
     """Yield the lines that are not blank, without their ends, each after its place."""
     with _opened(path) as stream:
-        for place, line in _lines(stream, path):
-            if line.strip():
-                yield place, line.rstrip("\r\n")
+        yield from ((place, line.rstrip("\r\n")) for place, line in _lines(stream, path) if line.strip())
 
 
 def check_whole(path: Path) -> None:

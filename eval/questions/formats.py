@@ -37,10 +37,6 @@ def _texts(value: object) -> object:
     raise ValueError('should be a list of texts, e.g. ["one", "two"]')
 
 
-def _without_blanks(texts: list[str]) -> list[str]:
-    return [text for text in texts if text.strip()]
-
-
 def _single(value: object) -> object:
     if isinstance(value, list):
         raise ValueError("is a conversation; only single questions can be asked")  # noqa: TRY004  # pydantic's rule
@@ -53,7 +49,8 @@ def _unchanged(iid: str) -> str:
     return iid
 
 
-Texts = Annotated[list[str], BeforeValidator(_texts), AfterValidator(_without_blanks)]
+_WITHOUT_BLANKS = AfterValidator(lambda texts: [text for text in texts if text.strip()])
+Texts = Annotated[list[str], BeforeValidator(_texts), _WITHOUT_BLANKS]
 
 
 class _Row(BaseModel):

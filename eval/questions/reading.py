@@ -161,12 +161,12 @@ def _recognised(first: Record, path: Path) -> Format:
 def _counted(cases: tuple[Case, ...]) -> str:
     answered = sum(case.answer is not None for case in cases)
     unanswerable = sum(case.unanswerable for case in cases)
-    parts = [
-        (answered, "with a reference answer"),
-        (unanswerable, "without an answer in the corpus"),
-        (len(cases) - answered - unanswerable, "whose answer is not given"),
-    ]
-    told = ", ".join(f"{count} {about}" for count, about in parts if count)
+    counts = {
+        "with a reference answer": answered,
+        "without an answer in the corpus": unanswerable,
+        "whose answer is not given": len(cases) - answered - unanswerable,
+    }
+    told = ", ".join(f"{count} {about}" for about, count in counts.items() if count)
     return f"{len(cases)} question{'s' * (len(cases) != 1)}, {told}"
 
 
