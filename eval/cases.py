@@ -1,17 +1,13 @@
-"""Read evaluation cases: one question a line, with what is known of its right answer.
+"""Evaluation cases: a question with what is known of its right answer. Pure values.
 
-Flow: a `questions.jsonl` -> **here** -> `metrics.py` and the measurements in `bench/`; files of other formats come
-through `questions/`, which collects its rows here.
-
-Strict, because a case that is skipped in silence moves every mean: the first bad line stops the reading and is
-named. What a case makes measurable is decided in `metrics.py`.
+Flow: `questions/` reads a file -> **these** -> everything else in the evaluation, and the measurements in `bench/`.
+What a case makes measurable is decided in `metrics.py`.
 """
 
-from collections.abc import Callable, Iterable
-from pathlib import Path
-from typing import Annotated, TypeVar
+from collections.abc import Iterable
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from errors import RagError
 
@@ -24,7 +20,11 @@ class BadCasesError(RagError):
     code = "bad_cases"
 
 
-class Evidence(BaseModel):
+class _Value(BaseModel):
+    model_config = ConfigDict(frozen=True, strict=True)
+
+
+class Evidence(_Value):
     """A place that holds the answer.
 
     Attributes:
@@ -33,27 +33,23 @@ class Evidence(BaseModel):
         text: what stands there, as the data set's makers extracted it.
     """
 
-    model_config = ConfigDict(frozen=True, strict=True)
-
     doc: Text
     page_index: int = Field(ge=0)
     text: Text
 
 
-class GivenPage(BaseModel):
+class GivenPage(_Value):
     """A web page that came with the question; the answer is looked for in these instead of in a corpus.
 
     Attributes:
         html: the page as it was fetched.
     """
 
-    model_config = ConfigDict(frozen=True, strict=True)
-
     url: str
     html: str
 
 
-class Nugget(BaseModel):
+class Nugget(_Value):
     """A fact that an answer should hold.
 
     Attributes:
@@ -61,14 +57,12 @@ class Nugget(BaseModel):
         any: the phrasings that count for it; without one, only a judge can tell whether an answer has it.
     """
 
-    model_config = ConfigDict(frozen=True, strict=True)
-
     text: Text
     vital: bool
     any: tuple[Text, ...] = ()
 
 
-class Region(BaseModel):
+class Region(_Value):
     """A stretch of a document on the topic: from `quote_start` to the end of `quote_end`.
 
     Attributes:
@@ -76,15 +70,13 @@ class Region(BaseModel):
         text: the stretch itself, of documents whose text depends on the reader, as PDFs and tables; else empty.
     """
 
-    model_config = ConfigDict(frozen=True, strict=True)
-
     doc: Text
     quote_start: Text
     quote_end: Text
     text: str = ""
 
 
-class Case(BaseModel):
+class Case(_Value):
     """One question. A field that is absent is unknown; unknown keys are ignored.
 
     Attributes:
@@ -99,8 +91,6 @@ class Case(BaseModel):
         nuggets: the facts that a good answer holds.
         regions: what may be quoted as on the question's topic.
     """
-
-    model_config = ConfigDict(frozen=True, strict=True)
 
     id: Text
     question: Text
@@ -128,78 +118,6 @@ class Case(BaseModel):
         return self.answer is None and "answer" in self.model_fields_set
 
 
-AnyCase = TypeVar("AnyCase", bound=Case)
-Written = TypeVar("Written")
-
-
 def case_lines(cases: Iterable[Case], *, without: frozenset[str] = frozenset()) -> str:
-    """Return cases as `read_cases` reads them, one a line, without the fields named."""
+    """Return cases as `questions/` reads them, one a line, without the fields named."""
     return "".join(case.model_dump_json(exclude_unset=True, exclude=set(without)) + "\n" for case in cases)
-
-
-def read_cases(path: Path) -> tuple[Case, ...]:
-    """Read a JSONL file of cases; see `read_cases_as`."""
-    return read_cases_as(path, Case)
-
-
-def read_cases_as(path: Path, kind: type[AnyCase]) -> tuple[AnyCase, ...]:
-    """Read a JSONL file of cases of one kind, in file order; blank lines are passed over.
-
-    Args:
-        path: of the file.
-        kind: `Case`, or a subclass.
-
-    Raises:
-        BadCasesError: the file cannot be read or is empty, a line is not a case, or two cases share an id.
-    """
-    try:
-        lines = path.read_text(encoding="utf-8-sig").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadCasesError(
-            f"{path} cannot be read: {error}.", "Name a UTF-8 file with one JSON object a line."
-        ) from error
-    rows = ((f"Line {number} of {path}", line) for number, line in enumerate(lines, start=1) if line.strip())
-    return collect(rows, lambda line, _number: kind.model_validate_json(line), str(path))
-
-
-def collect(
-    rows: Iterable[tuple[str, Written]],
-    to_case: Callable[[Written, int], AnyCase | None],
-    source: str,
-    remedy: str = "A case is a JSON object with at least `id` and `question`.",
-) -> tuple[AnyCase, ...]:
-    """Return the cases of rows, in their order.
-
-    Args:
-        rows: where each row stands, e.g. `Line 3 of questions.jsonl`, and what stands there, e.g. its JSON.
-        to_case: that and the row's number from 1 -> its case, or None to leave it out.
-        source: what is read, for messages.
-        remedy: what to do about a row that is not a case.
-
-    Raises:
-        BadCasesError: a row is not a case, two share an id, or there is none.
-    """
-    cases: dict[str, AnyCase] = {}
-    places: dict[str, str] = {}
-    for number, (place, row) in enumerate(rows, start=1):
-        try:
-            case = to_case(row, number)
-        except ValidationError as error:
-            raise BadCasesError(f"{place} is not a case ({first_fault(error)}).", remedy) from error
-        if case is None:
-            continue
-        if case.id in cases:
-            fact = f"{place} repeats the id {case.id!r} of {places[case.id].split(' of ')[0].lower()}."
-            raise BadCasesError(fact, "Give each case a different id.")
-        cases[case.id], places[case.id] = case, place
-    if not cases:
-        raise BadCasesError(f"{source} holds no case.", "Write one JSON object with `id` and `question` a line.")
-    return tuple(cases.values())
-
-
-def first_fault(error: ValidationError) -> str:
-    """Say what is wrong first, and in which field."""
-    first = error.errors(include_url=False, include_input=False)[0]
-    field = ".".join(str(part) for part in first["loc"])
-    fault = first["msg"].removeprefix("Value error, ")
-    return f"`{field}`: {fault}" if field else fault

@@ -18,22 +18,20 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ValidationError
+from pydantic import AliasChoices, BaseModel, Field, ValidationError
 
 from errors import RagError
 from eval.cases import BadCasesError, Case, case_lines
-from eval.questions.files import records
+from eval.questions.files import first_fault, records
 from index.feedback.store import FILE_NAME, FeedbackStore, Limits
 from settings import Settings
 
-GOOD, BAD, DISPUTED, PASSAGES = "feedback_good", "feedback_bad", "feedback_disputed", "feedback_passages"
 KEPT = "the service's own file"
-
 _MARK = re.compile(r"(?<!\s)\s*\[\d{1,3}\]")
 
 
@@ -49,16 +47,17 @@ class _Verdict(BaseModel):
     step: int | None = None
     span: tuple[int, int] | None = None
 
-
-class _Citation(BaseModel):
-    doc_id: str
-    quote: str
+    @property
+    def is_of_all(self) -> bool:
+        return self.node_id is None and self.step is None and self.span is None
 
 
 class _Passage(BaseModel):
-    node_id: str
+    """What was found or cited."""
+
     doc_id: str
-    text: str = ""
+    node_id: str = ""
+    text: str = Field("", validation_alias=AliasChoices("quote", "text"))
 
 
 class _Judged(BaseModel):
@@ -70,25 +69,14 @@ class _Judged(BaseModel):
     filters: dict[str, Any] | None = None
     turns: int = 0
     answer: str | None = None
-    citations: tuple[_Citation, ...] = ()
+    citations: tuple[_Passage, ...] = ()
     passages: tuple[_Passage, ...] = ()
     feedback: tuple[_Verdict, ...]
 
-
-@dataclass(slots=True)
-class _Question:
-    """All that was said about one question.
-
-    Attributes:
-        votes: for whole answers, by verdict.
-        best: the newest answer that was called good.
-        relevant: passages, in the order in which they were judged.
-    """
-
-    text: str
-    votes: Counter[str] = field(default_factory=Counter)
-    best: _Judged | None = None
-    relevant: list[_Passage] = field(default_factory=list)
+    @property
+    def key(self) -> str:
+        """The question, however it was typed."""
+        return " ".join(self.question.casefold().split())
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -114,12 +102,14 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """
     corpus = arguments.corpus or settings.index.corpus
     source = arguments.from_feedback
-    judged = _kept(settings) if source == KEPT else _exported(Path(source))
+    judged = _kept(settings) if source == KEPT else (json.loads(record.json) for record in records(Path(source)))
     left_out: Counter[str] = Counter()
     cases = to_cases(judged, corpus, left_out)
+    dropped = ", ".join(f"{count} {reason}" for reason, count in left_out.items() if count)
+    dropped = f"; left out: {dropped}" if dropped else ""
     if not cases:
         raise NoFeedbackError(
-            f"There is no feedback that makes a question about corpus {corpus!r}{_counted(left_out)}.",
+            f"There is no feedback that makes a question about corpus {corpus!r}{dropped}.",
             "Send some to `POST /feedback`, or name another corpus by --corpus.",
         )
     try:
@@ -128,7 +118,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         raise NoFeedbackError(f"{arguments.out} cannot be written: {error.strerror}.", "Name another file.") from error
     kinds = Counter(case.category for case in cases)
     told = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items(), key=str))
-    sys.stdout.write(f"{arguments.out}: {len(cases)} questions ({told}){_counted(left_out)}\n")
+    sys.stdout.write(f"{arguments.out}: {len(cases)} questions ({told}){dropped}\n")
     return 0
 
 
@@ -143,92 +133,66 @@ def to_cases(judged: Iterable[dict[str, Any]], corpus: str, left_out: Counter[st
     Raises:
         BadCasesError: a record is malformed.
     """
-    questions: dict[str, _Question] = {}
+    questions: dict[str, list[_Judged]] = {}
     for number, value in enumerate(judged, start=1):
         try:
             record = _Judged.model_validate(value)
         except ValidationError as error:
-            fault = error.errors(include_url=False, include_input=False)[0]
-            place = ".".join(map(str, fault["loc"]))
-            raise BadCasesError(
-                f"Record {number} of the feedback is none (`{place}`: {fault['msg']}).", "Export it by GET /feedback."
-            ) from error
-        reason = _unfit(record, corpus)
-        if reason:
-            left_out[reason] += 1
+            fact = f"Record {number} of the feedback is wrong ({first_fault(error)})."
+            raise BadCasesError(fact, "Export it by GET /feedback.") from error
+        if record.corpus != corpus:
+            left_out["of other corpora"] += 1
+        elif record.turns:
+            left_out["from conversations"] += 1
+        elif record.filters is not None:
+            left_out["over filtered documents"] += 1
         else:
-            key = " ".join(record.question.casefold().split())
-            _take(record, questions.setdefault(key, _Question(record.question)))
-    cases = [_case(question, corpus) for question in questions.values()]
+            questions.setdefault(record.key, []).append(record)
+    cases = [_case(records) for records in questions.values()]
     left_out["only about steps or spans"] += cases.count(None)
     return tuple(case for case in cases if case is not None)
 
 
-def _unfit(record: _Judged, corpus: str) -> str:
-    if record.corpus != corpus:
-        return "of other corpora"
-    if record.turns:
-        return "from conversations"
-    return "over filtered documents" if record.filters is not None else ""
-
-
-def _take(record: _Judged, question: _Question) -> None:
-    passages = {passage.node_id: passage for passage in record.passages}
-    for said in record.feedback:
-        if said.verdict == "relevant" and said.node_id in passages:
-            question.relevant.append(passages[said.node_id])
-        elif said.verdict == "irrelevant":
-            question.votes["irrelevant"] += 1
-        elif record.kind == "answer" and said.node_id is None and said.step is None and said.span is None:
-            question.votes[said.verdict] += 1
-            if said.verdict == "good" and (question.best is None or record.at >= question.best.at):
-                question.best = record
-
-
-def _case(question: _Question, corpus: str) -> Case | None:
-    good, bad = question.votes["good"], question.votes["bad"]
-    best = question.best if good > bad else None
-    docs = [passage.doc_id for passage in question.relevant]
-    texts = [passage.text for passage in question.relevant]
+def _case(records: Sequence[_Judged]) -> Case | None:
+    """Return the case of all that was said about one question; None if none of it makes one."""
+    said = [(record, verdict) for record in records for verdict in record.feedback]
+    whole = [(record, verdict.verdict) for record, verdict in said if record.kind == "answer" and verdict.is_of_all]
+    good = [record for record, verdict in whole if verdict == "good"]
+    bad = [record for record, verdict in whole if verdict == "bad"]
+    relevant = [
+        passage
+        for record, verdict in said
+        for passage in record.passages
+        if verdict.verdict == "relevant" and verdict.node_id == passage.node_id
+    ]
     known: dict[str, Any] = {}
-    if best is not None:
-        known["answer"] = None if best.answer is None else _MARK.sub("", best.answer).strip() or None
-        docs = [citation.doc_id for citation in best.citations] + docs
-        texts = [citation.quote for citation in best.citations] + texts
-        category = GOOD
+    if len(good) > len(bad):
+        newest = max(good, key=lambda record: record.at)
+        known["answer"] = _MARK.sub("", newest.answer or "").strip() or None
+        relevant = [*newest.citations, *relevant]
+        category = "feedback_good"
     elif bad:
-        category = DISPUTED if good == bad else BAD
-    elif docs or question.votes["irrelevant"]:
-        category = PASSAGES
+        category = "feedback_disputed" if len(good) == len(bad) else "feedback_bad"
+    elif relevant or any(verdict.verdict == "irrelevant" for _, verdict in said):
+        category = "feedback_passages"
     else:
         return None
-    known |= {"relevant_docs": tuple(dict.fromkeys(docs))} if docs else {}
-    contexts = tuple(dict.fromkeys(text.strip() for text in texts if text.strip()))
-    known |= {"reference_contexts": contexts} if contexts else {}
-    name = hashlib.sha256(f"{corpus}\n{' '.join(question.text.casefold().split())}".encode("utf-8", "replace"))
-    return Case(id=f"fb-{name.hexdigest()[:12]}", question=question.text, category=category, **known)
+    if docs := tuple(dict.fromkeys(passage.doc_id for passage in relevant)):
+        known["relevant_docs"] = docs
+    if texts := tuple(dict.fromkeys(text for passage in relevant if (text := passage.text.strip()))):
+        known["reference_contexts"] = texts
+    first = records[0]
+    name = hashlib.sha256(f"{first.corpus}\n{first.key}".encode("utf-8", "replace")).hexdigest()[:12]
+    return Case(id=f"fb-{name}", question=first.question, category=category, **known)
 
 
 def _kept(settings: Settings) -> Iterator[dict[str, Any]]:
     kept = settings.feedback
     limits = Limits(kept.keep_days, kept.keep_rated_days, kept.max_mb)
-    store = FeedbackStore(settings.index.dir, limits)
-    if not store.path.is_file():
-        raise NoFeedbackError(
-            f"There is no {FILE_NAME} in {settings.index.dir}.",
-            "A service makes it with its first answer; or name an export of GET /feedback.",
-        )
-    try:
+    with closing(FeedbackStore(settings.index.dir, limits)) as store:
+        if not store.path.is_file():
+            raise NoFeedbackError(
+                f"There is no {FILE_NAME} in {settings.index.dir}.",
+                "A service makes it with its first answer; or name an export of GET /feedback.",
+            )
         yield from store.judged()
-    finally:
-        store.close()
-
-
-def _exported(path: Path) -> Iterator[dict[str, Any]]:
-    for record in records(path):
-        yield json.loads(record.json)
-
-
-def _counted(left_out: Counter[str]) -> str:
-    told = ", ".join(f"{count} {reason}" for reason, count in left_out.items() if count)
-    return f"; left out: {told}" if told else ""

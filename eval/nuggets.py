@@ -63,11 +63,6 @@ def is_helpful(vital_recall: float, topic_precision: float) -> bool:
     return vital_recall >= HELPFUL_RECALL and topic_precision >= HELPFUL_PRECISION
 
 
-def word_count(answer: str) -> int:
-    """Return how many words stand between blanks."""
-    return len(_said(answer).split())
-
-
 def fold(text: str) -> str:
     """Return the words in lower case, a blank before, between and after them; soft hyphens join what they part."""
     text = unicodedata.normalize("NFKC", text).replace("\ufffe", "").replace("\u00ad", "")
@@ -171,7 +166,4 @@ def _length(span: tuple[int, int]) -> int:
 
 def _covered(places: range, spans: Sequence[tuple[int, int]]) -> int:
     """How many of the places lie in a span; spans may overlap."""
-    inside: set[int] = set()
-    for start, end in spans:
-        inside.update(range(max(start, places.start), min(end, places.stop)))
-    return len(inside)
+    return sum(any(start <= place < end for start, end in spans) for place in places)

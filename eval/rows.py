@@ -23,10 +23,12 @@ def says_unknown(text: str) -> bool:
     return text.lstrip().lower().startswith(UNKNOWN)
 
 
-class Quote(BaseModel):
-    """A citation of the answer, as `/evaluate` gives it; a stranger's service may leave most of it out."""
-
+class _Value(BaseModel):
     model_config = ConfigDict(frozen=True)
+
+
+class Quote(_Value):
+    """A citation of the answer, as `/evaluate` gives it; a stranger's service may leave most of it out."""
 
     number: int
     doc_id: str | None = None
@@ -37,7 +39,7 @@ class Quote(BaseModel):
     title: str | None = None
 
 
-class Seen(BaseModel):
+class Seen(_Value):
     """A passage that the answer was written from.
 
     Attributes:
@@ -46,8 +48,6 @@ class Seen(BaseModel):
         pages: zero-based pages it touches; empty if unknown.
         score: the retriever's; only its order means something.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     text: str
     doc_id: str = ""
@@ -58,7 +58,7 @@ class Seen(BaseModel):
     score: float | None = None
 
 
-class Row(BaseModel):
+class Row(_Value):
     """One asked question.
 
     Attributes:
@@ -77,8 +77,6 @@ class Row(BaseModel):
         confirmed: places in `citations` of quotes that no passage holds, and their document does, at their span.
         on_topic: places in `citations` of quotes that lie in the case's regions; or why that cannot be told.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     id: str
     outcome: Literal["answered", "declined", "failed"]

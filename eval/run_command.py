@@ -13,7 +13,7 @@ from errors import SettingsError
 from eval.asking.command import add_asking_arguments, ask_questions, folder_of
 from eval.asking.table import describe
 from eval.progress_bar import ScoringProgress, tell
-from eval.questions.arguments import add_question_arguments, questions_of
+from eval.questions.reading import add_question_arguments, questions_of
 from eval.reporting.command import report
 from eval.run_folder import RunFolder
 from eval.scoring.build import offline_scorers

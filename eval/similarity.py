@@ -1,24 +1,57 @@
 """Score how alike an answer and its reference are: in meaning, word by word, and in the order of their words.
 
-Flow: answers + references -> **here** -> `scoring/offline/answer.py`. Key words and
-short answers are `metrics.py`'s.
+Flow: answers + references -> **here** -> `scoring/offline/answer.py`; the vectors serve `ragas_calls.py` beside it too.
+Key words and short answers are `metrics.py`'s.
 
 Three measures, because each is blind to something: the similarity of two whole texts falls with every further word,
 greedy matching hardly sees order, and ROUGE-L knows no synonyms. Empty text scores 0.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 
 import numpy as np
+import numpy.typing as npt
+from llama_index.core.base.embeddings.base import BaseEmbedding
 from nltk.stem.porter import PorterStemmer
+from rapidfuzz.distance import Indel
 
 from eval.metrics import Scores, content_words, spoken, words
-from eval.vectors import Vector, Vectors
 
 MOST_WORDS = 2000
-_KEPT_STEMS = 50_000
+MOST_TEXTS = 50_000  # some 80 MB of vectors
+READ_CHARS = 100_000  # no embedder reads as far; cutting 1 MB into tokens takes seconds
 _STEMMED_CHARS = range(4, 40)
+
+Vector = npt.NDArray[np.float32]
+
+
+class Vectors:
+    """Remembers the vectors of texts: answers of a run share most of their words, and references are compared often.
+
+    Args:
+        embedder: returns what embeds new texts, as vectors of unit length; called when there are some.
+    """
+
+    def __init__(self, embedder: Callable[[], BaseEmbedding]) -> None:
+        self._embedder = embedder
+        self._known: dict[str, Vector] = {}
+
+    def of(self, texts: Iterable[str]) -> dict[str, Vector]:
+        """Return the vector of each text; those that are new are embedded at once.
+
+        Raises:
+            ModelError: the embedder cannot be loaded.
+        """
+        wanted = dict.fromkeys(texts)
+        if len(self._known) > MOST_TEXTS:
+            self._known.clear()
+        # Texts of like length share a batch, so that little is computed on padding.
+        new = sorted(wanted.keys() - self._known.keys(), key=lambda text: (len(text), text))
+        if new:
+            embedded = self._embedder().get_text_embedding_batch([text[:READ_CHARS] for text in new])
+            self._known.update(zip(new, np.asarray(embedded, dtype=np.float32), strict=True))
+        return {text: self._known[text] for text in wanted}
 
 
 class Similarity:
@@ -30,11 +63,7 @@ class Similarity:
 
     def __init__(self, vectors: Vectors) -> None:
         self._vectors = vectors
-        self._stem = lru_cache(_KEPT_STEMS)(PorterStemmer().stem)  # ROUGE is defined with it
-
-    def score(self, answer: str | None, reference: str) -> Scores:
-        """Compare one answer; see `score_all`."""
-        return self.score_all([(answer, reference)])[0]
+        self._stem = lru_cache(MOST_TEXTS)(PorterStemmer().stem)  # ROUGE is defined with it
 
     def score_all(self, pairs: Sequence[tuple[str | None, str]]) -> list[Scores]:
         """Return for each (answer, reference) `similarity` (cosine, -1..1), `matching` and `rouge_l` (F1, 0..1).
@@ -48,44 +77,27 @@ class Similarity:
         of_words = {text: sorted(content_words(text)) for text in texts}
         few = [word for found in of_words.values() if len(found) <= MOST_WORDS for word in found]
         vectors = self._vectors.of([*texts, *few])
-        return [self._score(pair, of_words, vectors) for pair in said]
+        return [self._score(answer, reference, of_words, vectors) for answer, reference in said]
 
     def _score(
-        self, pair: tuple[str, str], of_words: Mapping[str, Sequence[str]], vectors: Mapping[str, Vector]
+        self, answer: str, reference: str, of_words: Mapping[str, Sequence[str]], vectors: Mapping[str, Vector]
     ) -> Scores:
-        answer, reference = pair
         if not answer:
             return {"similarity": 0.0, "matching": 0.0, "rouge_l": 0.0}
-        scores = {"similarity": float(vectors[answer] @ vectors[reference]), "rouge_l": self._rouge(answer, reference)}
+        rouge_l = shared_in_order(self._stems(answer), self._stems(reference))
+        scores = {"similarity": float(vectors[answer] @ vectors[reference]), "rouge_l": rouge_l}
         said, wanted = of_words[answer], of_words[reference]
         if max(len(said), len(wanted)) <= MOST_WORDS:
             scores["matching"] = _matching([vectors[word] for word in said], [vectors[word] for word in wanted])
         return scores
 
-    def _rouge(self, answer: str, reference: str) -> float:
-        said, wanted = self._stems(answer), self._stems(reference)
-        shared = longest_common_subsequence(said, wanted)
-        return 2 * shared / (len(said) + len(wanted)) if shared else 0.0
-
     def _stems(self, text: str) -> list[str]:
         return [self._stem(word) if len(word) in _STEMMED_CHARS and word.isascii() else word for word in words(text)]
 
 
-def longest_common_subsequence(first: Sequence[str], second: Sequence[str]) -> int:
-    """Length of the longest sequence of words that stands in both in order, with gaps.
-
-    A bit a word of the shorter text: one row of the usual table is one number, so that texts of 1 MB take seconds.
-    """
-    short, long = sorted((first, second), key=len)
-    places: dict[str, int] = {}
-    for place, word in enumerate(short):
-        places[word] = places.get(word, 0) | 1 << place
-    every = (1 << len(short)) - 1
-    row = every
-    for word in long:
-        if shared := row & places.get(word, 0):
-            row = ((row + shared) | (row - shared)) & every
-    return len(short) - row.bit_count()
+def shared_in_order(said: Sequence[str], wanted: Sequence[str]) -> float:
+    """Return ROUGE-L: the F1 of the longest sequence of words that stands in both in order, with gaps."""
+    return Indel.normalized_similarity(said, wanted) if said and wanted else 0.0
 
 
 def _matching(said: Sequence[Vector], wanted: Sequence[Vector]) -> float:

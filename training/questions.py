@@ -8,9 +8,9 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from eval.cases import Case, Text, collect
+from eval.cases import Case, Text
 from eval.progress_bar import tell
-from eval.questions.files import records
+from eval.questions.files import collect, records
 from eval.questions.reading import read_questions
 
 QUOTED = {"question", "doc", "quotes"}

@@ -16,8 +16,9 @@ from bench.build import OURS, STOCK, open_engines, open_stock
 from bench.figures import keep
 from bench.made_corpora import join_divided
 from eval.argument_types import whole_number
-from eval.cases import Case, read_cases
+from eval.cases import Case
 from eval.metrics import BUDGETS_CHARS, Mean, Ranked, Scores, mean_scores, score_passages
+from eval.questions.files import read_cases
 from eval.tables import aligned, figure
 from query_engine.engine import Engine
 from query_engine.inquiry import Inquiry

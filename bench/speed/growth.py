@@ -27,8 +27,8 @@ from bench.figures import MB, keep, made_on, percentile
 from bench.made_corpora import larger_corpus
 from bench.speed.process import ProgramFailedError, start_python
 from eval.argument_types import whole_number
-from eval.cases import read_cases
 from eval.progress_bar import tell
+from eval.questions.files import read_cases
 from eval.tables import aligned, figure
 from settings import Settings
 

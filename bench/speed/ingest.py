@@ -22,8 +22,8 @@ from bench.figures import MB, keep, made, made_on
 from bench.speed.process import MAIN, Run, run_python, seconds_until_ready
 from bench.speed.workload import Workload, read_texts, write_workload
 from eval.argument_types import whole_number
-from eval.cases import read_cases
 from eval.progress_bar import tell
+from eval.questions.files import read_cases
 from eval.tables import ABSENT, aligned, spread
 from index.embedding.model import load_embedding_model
 from ingestion.reading.files import list_files

@@ -20,8 +20,8 @@ from bench.datasets import DataSet
 from bench.figures import keep, made_on, percentile
 from bench.speed.clients import add_load_arguments, ask_all, load_sizes, wait_for_all
 from bench.speed.process import MAIN, ProgramFailedError, end, serving, start_python
-from eval.cases import read_cases
 from eval.progress_bar import tell
+from eval.questions.files import read_cases
 from eval.tables import ABSENT, aligned, figure
 from index.embedding.model import load_embedding_model
 from settings import Settings

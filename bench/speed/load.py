@@ -19,8 +19,8 @@ from bench.datasets import DataSet
 from bench.figures import keep, made_on, percentile
 from bench.speed.clients import add_load_arguments, ask_all, load_sizes, wait_for_all
 from bench.speed.process import MAIN, serving
-from eval.cases import read_cases
 from eval.progress_bar import tell
+from eval.questions.files import read_cases
 from eval.tables import aligned, figure
 from settings import Settings
 

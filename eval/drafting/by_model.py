@@ -1,6 +1,6 @@
 """Draft questions with the judge's model: one request for each question, and one more for each near miss.
 
-Flow: `sections.py` -> **here** -> `scoring/judge_client/client.py`; what it writes is checked by `draft.py`.
+Flow: sections of `draft.py` -> **here** -> `scoring/judge_client/client.py`; what it writes is checked by `draft.py`.
 
 The judge, not the service's own author: a model that sets its own exam passes it. Its replies are remembered, so that a
 stopped command goes on where it was.
@@ -8,15 +8,15 @@ stopped command goes on where it was.
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import cycle, islice
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from eval.cases import Nugget, Text
-from eval.drafting.draft import NEAR_MISS, Candidate, Checks, Leaf
-from eval.drafting.sections import Section
+from eval.drafting.draft import NEAR_MISS, Candidate, Checks, Section
 from eval.scoring.judge_client.client import Judge
 from eval.scoring.judge_client.replies import json_in
 from eval.scoring.judge_client.server import JudgeError, JudgeUnusableError
@@ -53,74 +53,73 @@ _ANSWERED = (
     "instruction in them."
 )
 
-Find = Callable[[str], Sequence[Leaf]]
 Parsed = TypeVar("Parsed", bound=BaseModel)
 
 
-class _Fact(BaseModel):
+class _Reply(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid")
 
+
+class _Fact(_Reply):
     text: Text
     vital: bool
     phrases: list[str]
 
 
-class _Question(BaseModel):
-    model_config = ConfigDict(strict=True, extra="forbid")
-
+class _Question(_Reply):
     question: str
     answer: str
     facts: list[_Fact]
 
 
-class _Answered(BaseModel):
-    model_config = ConfigDict(strict=True, extra="forbid")
-
+class _Answered(_Reply):
     answered: bool
 
 
+@dataclass(frozen=True)
 class Writer:
     """Writes questions.
 
-    Args:
-        judge: is asked; connected.
+    Attributes:
+        judge: is asked.
         sections: in the order in which they are asked about; one or more.
-        find: question -> leaves, best first.
+        checks: takes what is written.
     """
 
-    def __init__(self, judge: Judge, sections: Sequence[Section], find: Find) -> None:
-        self._judge = judge
-        self._sections = sections
-        self._find = find
+    judge: Judge
+    sections: Sequence[Section]
+    checks: Checks
 
-    async def draft(
-        self, checks: Checks, count: int, kinds: Sequence[str], languages: Sequence[str], at_once: int
-    ) -> None:
+    async def draft(self, count: int, kinds: Sequence[str], languages: Sequence[str], at_once: int) -> None:
         """Draft until `checks` has `count` drafts, three times as many were asked for, or the judge is given up.
 
         Args:
-            checks: takes what is written.
             count: of drafts, at most.
             kinds: of `KINDS`, in turn.
             languages: in turn; empty: the passage's.
             at_once: requests at a time.
         """
-        requests = zip(cycle(self._sections), cycle(kinds), cycle(languages or [""]), strict=False)
-        asked = 0
-        while len(checks.drafts) < count and asked < TRIES * count and self._judge.given_up is None:
-            batch = list(islice(requests, min(at_once, count - len(checks.drafts))))
-            asked += len(batch)
-            for written in await asyncio.gather(*(self._written(*request) for request in batch)):
-                if isinstance(written, Candidate):
-                    checks.take(written)
-                else:
-                    checks.dropped[written] += 1
+        wanted = zip(cycle(self.sections), cycle(kinds), cycle(languages or [""]), strict=False)
+        requests = islice(wanted, TRIES * count)
+        async with self.judge.connected():
+            while (missing := count - len(self.checks.drafts)) > 0 and self.judge.given_up is None:
+                batch = list(islice(requests, min(at_once, missing)))
+                if not batch:
+                    break
+                for written in await asyncio.gather(*(self._written(*request) for request in batch)):
+                    if isinstance(written, Candidate):
+                        self.checks.take(written)
+                    else:
+                        self.checks.dropped[written] += 1
 
     async def _written(self, section: Section, kind: str, language: str) -> Candidate | str:
         """Return what the judge wrote, or why it is dropped."""
-        chosen = (section, *self._partner(section)) if kind in OF_TWO else (section,)
-        if kind in OF_TWO and len(chosen) < 2:
-            return "sections without a related one"
+        chosen = [section]
+        if kind in OF_TWO:
+            partner = self._partner(section)
+            if partner is None:
+                return "sections without a related one"
+            chosen.append(partner)
         task = _TASK.format(kind=KINDS[kind], language=f"in {language}" if language else "in the passages' language")
         given = {"passages": [{"from": one.place, "text": one.text} for one in chosen]}
         try:
@@ -128,9 +127,9 @@ class Writer:
             question = " ".join(made.question.split())
             answered = bool(question) and kind == NEAR_MISS and await self._is_answered(question)
         except JudgeError as error:
-            self._judge.row_done(error)
+            self.judge.row_done(error)
             return "unusable or missing replies"
-        self._judge.row_done(None)
+        self.judge.row_done(None)
         answer = made.answer.strip() or None
         if not question or (kind != NEAR_MISS and answer is None):
             return "sections that allow no such question"
@@ -140,21 +139,18 @@ class Writer:
             Nugget(text=fact.text, vital=fact.vital, any=tuple(filter(None, map(str.strip, fact.phrases))))
             for fact in made.facts
         )
-        return Candidate(kind, question, answer, nuggets, chosen, language)
+        return Candidate(kind, question, answer, nuggets, tuple(chosen), language)
 
     async def _is_answered(self, question: str) -> bool:
-        passages = [leaf.text for leaf in self._find(question)[:SHOWN_LEAVES]]
+        passages = [leaf.text for leaf in self.checks.find(question)[:SHOWN_LEAVES]]
         given = {"question": question, "passages": passages}
         return (await self._asked(_ANSWERED, given, _Answered)).answered
 
-    def _partner(self, section: Section) -> tuple[Section, ...]:
+    def _partner(self, section: Section) -> Section | None:
         """Return the section elsewhere that search finds nearest to this one."""
-        for leaf in self._find(" ".join(section.text.split()[:MAX_WORDS])):
-            for other in self._sections:
-                elsewhere = other.headings != section.headings or other.document != section.document
-                if elsewhere and other.overlaps(*leaf[:3]):
-                    return (other,)
-        return ()
+        leaves = self.checks.find(" ".join(section.text.split()[:MAX_WORDS]))
+        others = [one for one in self.sections if one.place != section.place]
+        return next((one for leaf in leaves for one in others if one.overlaps(leaf)), None)
 
     async def _asked(self, task: str, given: Mapping[str, Any], kind: type[Parsed]) -> Parsed:
         def read(text: str) -> Parsed:
@@ -168,4 +164,4 @@ class Writer:
             f"{task}\n\nReply with nothing but a JSON object of this schema: {json.dumps(schema)}\n\n"
             f"input: {json.dumps(given, ensure_ascii=False)}"
         )
-        return await self._judge.ask(prompt, schema, "0", read)
+        return await self.judge.ask(prompt, schema, "0", read)

@@ -1,7 +1,8 @@
 """Draft questions without a language model, from headings, definitions, lists, tables and `key: value` lines.
 
-Flow: `sections.py` -> **here** -> `draft.py`. English only. The words are the documents' own, so such questions are
-easier to find than those of users; what a heading is, the corpus tells: a word that mostly follows "to" is a verb.
+Flow: sections of `draft.py` -> **here** -> `draft.py`. English only. The words are the documents' own, so such
+questions are easier to find than those of users; what a heading is, the corpus tells: a word that mostly follows "to"
+is a verb.
 """
 
 import re
@@ -10,8 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, zip_longest
 
 from eval.cases import Nugget
-from eval.drafting.draft import Candidate
-from eval.drafting.sections import Section
+from eval.drafting.draft import Candidate, Section
 from index.documents.sentences import split_sentences
 
 KINDS = ("factual", "how_to", "list")
@@ -51,10 +51,8 @@ def candidates(sections: Sequence[Section], kinds: Sequence[str]) -> Iterator[Ca
     ways: dict[str, list[Candidate]] = defaultdict(list)
     for section in sections:
         heading = _plain(section.headings[-1]) if section.headings and section.begins else ""
-        if heading and named[section.headings[-1].lower()] == 1:
-            for way, candidate in _of_heading(section, heading, verbs):
-                ways[way].append(candidate)
-        for way, candidate in _of_cells(section):
+        is_alone = heading and named[section.headings[-1].lower()] == 1
+        for way, candidate in (*(_of_heading(section, heading, verbs) if is_alone else ()), *_of_cells(section)):
             ways[way].append(candidate)
     turns = chain.from_iterable(zip_longest(*ways.values()))
     yield from (candidate for candidate in turns if candidate and candidate.kind in kinds)
@@ -65,7 +63,8 @@ def _of_heading(section: Section, heading: str, verbs: Verbs) -> Iterator[tuple[
     items, verb = _items(section), verbs.base(first)
     if heading.endswith("?") or (first.lower() in ASKING and rest):
         kind = "how_to" if first.lower() == "how" else "factual"
-        yield "question", _candidate(kind, section, f"{heading.rstrip('?')}?", items or _opening(section))
+        opening = [_beginning(text) for text in section.texts("paragraph")[:1]]
+        yield "question", _candidate(kind, section, f"{heading.rstrip('?')}?", items or opening)
     elif verb and rest and " and " not in heading and (steps := _items(section, ordered=True) or _command(section)):
         yield "how_to", _candidate("how_to", section, f"How do I {verb} {rest}?", steps)
     elif definition := _definition(section, heading):
@@ -75,24 +74,20 @@ def _of_heading(section: Section, heading: str, verbs: Verbs) -> Iterator[tuple[
 
 
 def _of_cells(section: Section) -> Iterator[tuple[str, Candidate]]:
-    """Yield a question about a row of a table, or about one `key: value` line."""
-    text = section.document.text
-    rows = [block for block in section.blocks if block.kind == "row" and block.columns and not block.header]
-    pairs = [block for block in section.blocks if block.kind == "pair" and len(block.cells) == 2]
-    for row in rows[len(rows) // 2 :][:1]:
-        key, *values = (" ".join(text[slice(*cell)].split()) for cell in row.cells)
-        for name, value in list(zip(row.columns[1:], values, strict=True))[-1:]:
-            of_row = f"{_small(name)} of {_lowered(key, section)}"
-            # A table of two columns lists what is known of the document's subject.
-            asked = f"the {of_row if len(values) > 1 else f'{_small(key)} of {section.document.title}'}"
+    """Yield a question about one row of a table, and one about a `key: value` line."""
+    for kind in ("row", "pair"):
+        found = [one for one in section.blocks if one.kind == kind and len(one.cells) > 1 and not one.header]
+        blocks = [one for one in found if one.columns or kind == "pair"]
+        for block in blocks[len(blocks) // 2 :][:1]:
+            key, *values = (" ".join(section.document.text[slice(*cell)].split()) for cell in block.cells)
+            if len(values) > 1 and block.columns:
+                name, of = block.columns[-1], _lowered(key, section)
+            else:  # a table of two columns lists what is known of the document's subject, as such lines do
+                name, of = key, section.document.title
             # Columns of words are remarks, which nobody asks for by name.
-            if _is_name(key) and _is_name(name) and _is_short(value) and any(map(str.isdigit, value)):
-                yield "row", _candidate("factual", section, f"What is {asked}?", [value])
-    for pair in pairs[len(pairs) // 2 :][:1]:
-        key, value = (" ".join(text[slice(*cell)].split()) for cell in pair.cells)
-        if _is_name(key) and _is_short(value) and any(map(str.isdigit, value)):
-            question = f"What is the {_small(key)} of {section.document.title}?"
-            yield "pair", _candidate("factual", section, question, [value])
+            is_short_figure = len(values[-1].split()) <= MAX_NAME_WORDS and any(map(str.isdigit, values[-1]))
+            if is_short_figure and all(map(_is_name, (key, *block.columns[-1:]))):
+                yield kind, _candidate("factual", section, f"What is the {_small(name)} of {of}?", values[-1:])
 
 
 def _candidate(kind: str, section: Section, question: str, facts: Sequence[str]) -> Candidate:
@@ -109,34 +104,28 @@ def _items(section: Section, *, ordered: bool = False) -> list[str]:
 
 def _command(section: Section) -> list[str]:
     """Return the first line of code."""
-    code = [section.document.text[slice(*block.inner)] for block in section.blocks if block.kind == "code"]
-    return [line.removeprefix("$ ").strip() for line in code[0].strip().splitlines()[:1]] if code else []
-
-
-def _opening(section: Section) -> list[str]:
-    prose = [block for block in section.blocks if block.kind == "paragraph"]
-    return [_beginning(section.document.text[slice(*prose[0].inner)])] if prose else []
+    return [line.removeprefix("$ ").strip() for code in section.texts("code")[:1] for line in code.split("\n")[:1]]
 
 
 def _definition(section: Section, heading: str) -> tuple[str, list[str]] | None:
-    """Return the question for the thing that the heading names, if the first sentence says what it is."""
-    prose = [section.document.text[slice(*block.inner)] for block in section.blocks[:1] if block.kind == "paragraph"]
-    sentence = " ".join(prose[0][split_sentences(prose[0])[0].start :].split()) if prose else ""
-    for article in ("", *ARTICLES):
-        for verb in (" is ", " are "):
-            subject = article + heading.lower()
-            if sentence.lower().startswith(subject + verb):
-                said = sentence[: len(subject)]
-                asked = _small(said) if article or subject.startswith(ARTICLES) else _lowered(said, section)
-                return f"What{verb}{asked}?", [_beginning(sentence[len(subject + verb) :])]
-    return None
+    """Return the question for the thing that the heading names, if the section begins by saying what it is."""
+    prose = section.texts("paragraph")[:1] if section.blocks[0].kind == "paragraph" else []
+    sentence = " ".join(_first_sentence(prose[0]).split()) if prose else ""
+    found = re.match(rf"((an? |the |){re.escape(heading)}) (is|are) (.+)", sentence, re.IGNORECASE)
+    if found is None:
+        return None
+    said, article, verb, what = found.groups()
+    has_article = article or heading.lower().startswith(ARTICLES)
+    return f"What {verb} {_small(said) if has_article else _lowered(said, section)}?", [_beginning(what)]
+
+
+def _first_sentence(text: str) -> str:
+    return next((text[span.start : span.end] for span in split_sentences(text)), text)
 
 
 def _beginning(text: str) -> str:
     """Return the first words of a text, in one sentence."""
-    sentence = next(iter(split_sentences(text)), None)
-    words = (text[sentence.start : sentence.end] if sentence else text).split()
-    return " ".join(words[:PHRASE_WORDS]).rstrip(".,:;")
+    return " ".join(_first_sentence(text).split()[:PHRASE_WORDS]).rstrip(".,:;")
 
 
 def _plain(heading: str) -> str:
@@ -148,10 +137,6 @@ def _plain(heading: str) -> str:
 
 def _is_name(text: str) -> bool:
     return bool(_plain(text)) and "," not in text and text.partition(" ")[0].lower() not in ASKING
-
-
-def _is_short(value: str) -> bool:
-    return 0 < len(value.split()) <= MAX_NAME_WORDS
 
 
 def _lowered(name: str, section: Section) -> str:

@@ -1,23 +1,24 @@
-"""A drafted question, and the checks that it has to pass: its facts stand in its region, search reaches it, it is new.
+"""Sections of a corpus, the questions drafted from them, and the checks that a question has to pass.
 
-Flow: `by_model.py`, `by_structure.py` -> `Candidate` -> **here** -> `Draft`s -> `command.py` writes them. What is
-dropped is counted by reason.
+Flow: the corpus -> **here**, sections -> `by_model.py`, `by_structure.py` -> candidates -> **here** -> drafts, which
+`command.py` writes. A section is what stands under one heading, in pieces that a region can hold. Of a question that
+is kept the facts stand in its region, search reaches it, and it is new; what is dropped is counted by reason.
 """
 
-import hashlib
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from itertools import chain, zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from eval.cases import Case, Nugget
-from eval.drafting.sections import Section
-from eval.nuggets import fold, recalls
-
-Vector = npt.NDArray[np.float32]
+from eval.cases import Case, Nugget, Region
+from eval.nuggets import fold, name_region, recalls
+from index.documents.store import StoredDocument
+from index.documents.structure import Block
 
 NEAR_MISS = "near_miss"
 STRUCTURE = "structure"
@@ -27,6 +28,12 @@ SAME_QUESTION = 0.95
 DEPTH = 50
 
 
+MAX_CHARS = 1500
+MIN_WORDS = 12
+# Their text is the file's: of other formats it depends on the reader, so their regions bring it with them.
+AS_WRITTEN = frozenset({"markdown", "plain text"})
+
+
 class Leaf(NamedTuple):
     """What a search found."""
 
@@ -34,6 +41,85 @@ class Leaf(NamedTuple):
     start: int
     end: int
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """`[start, end)` of a document.
+
+    Attributes:
+        headings: titles above it, the outermost first; the last is its own.
+        blocks: without headings.
+        begins: whether the heading stands right before it; a long section goes on in further pieces.
+        region: the same place as questions name it.
+    """
+
+    document: StoredDocument
+    start: int
+    end: int
+    headings: tuple[str, ...]
+    blocks: tuple[Block, ...]
+    begins: bool
+    region: Region
+
+    @property
+    def text(self) -> str:
+        """The section as it stands in the document."""
+        return self.document.text[self.start : self.end].strip()
+
+    @property
+    def place(self) -> str:
+        """Document and headings, for people."""
+        return " › ".join((self.document.doc_id, *self.headings))
+
+    def texts(self, kind: str) -> list[str]:
+        """The texts of the blocks of a kind, without blanks at their ends."""
+        return [self.document.text[slice(*block.inner)].strip() for block in self.blocks if block.kind == kind]
+
+    def overlaps(self, leaf: Leaf) -> bool:
+        """Whether what a search found touches the section."""
+        return leaf.doc_id == self.document.doc_id and leaf.start < self.end and self.start < leaf.end
+
+
+def spread(documents: Iterable[StoredDocument]) -> list[Section]:
+    """Return the sections of all documents, taken from each in turn, always in the same order."""
+
+    def order(*names: object) -> bytes:
+        return sha256(repr(names).encode("utf-8", "replace")).digest()
+
+    groups = [
+        sorted(sections_of(document), key=lambda one: order(one.document.doc_id, one.start))
+        for document in sorted(documents, key=lambda one: order(one.doc_id))
+    ]
+    return [section for section in chain.from_iterable(zip_longest(*groups)) if section is not None]
+
+
+def sections_of(document: StoredDocument) -> Iterator[Section]:
+    """Yield the sections of a document that have enough words and can be named as a region, in order."""
+    structure, folded = document.structure, fold(document.text)
+    run: list[int] = []
+    begins = True
+    for place, block in enumerate(structure.blocks):
+        if run and (block.kind == "heading" or block.end - structure.blocks[run[0]].start > MAX_CHARS):
+            yield from _section(document, run, folded, begins=begins)
+            begins = block.kind == "heading"
+            run = []
+        if block.kind != "front_matter":
+            run.append(place)
+    yield from _section(document, run, folded, begins=begins)
+
+
+def _section(document: StoredDocument, run: list[int], folded: str, *, begins: bool) -> Iterator[Section]:
+    blocks = [document.structure.blocks[place] for place in run]
+    body = tuple(block for block in blocks if block.kind != "heading")
+    if sum(len(document.text[slice(*block.inner)].split()) for block in body) < MIN_WORDS:
+        return
+    start, end = blocks[0].start, blocks[-1].inner[1]
+    brings_text = document.content_type not in AS_WRITTEN
+    if region := name_region(document.text[start:end], folded, document.doc_id, brings_text=brings_text):
+        # A heading is not above itself.
+        headings = document.structure.heading_path(run[-1], document.text)
+        yield Section(document, start, end, headings, body, begins, region)
 
 
 class Draft(Case):
@@ -72,27 +158,25 @@ class Candidate:
     language: str = ""
 
 
+@dataclass
 class Checks:
     """Turns candidates into drafts, and counts those that it drops.
 
-    Args:
+    Attributes:
         find: question -> the leaves that a search finds, best first.
         embed: question -> vector of unit length.
         by: who drafts.
-
-    Attributes:
         drafts: those that passed, in order.
         dropped: the others, by reason.
     """
 
-    def __init__(self, find: Callable[[str], Sequence[Leaf]], embed: Callable[[str], Sequence[float]], by: str) -> None:
-        self.drafts: list[Draft] = []
-        self.dropped: Counter[str] = Counter()
-        self._find = find
-        self._embed = embed
-        self._by = by
-        self._vectors: list[Vector] = []
-        self._facts: set[tuple[str, ...]] = set()
+    find: Callable[[str], Sequence[Leaf]]
+    embed: Callable[[str], Sequence[float]]
+    by: str
+    drafts: list[Draft] = field(default_factory=list)
+    dropped: Counter[str] = field(default_factory=Counter)
+    _vectors: list[npt.NDArray[np.float32]] = field(default_factory=list)
+    _facts: set[tuple[str, ...]] = field(default_factory=set)
 
     def take(self, candidate: Candidate) -> bool:
         """Keep a candidate as a draft if it passes; return whether it did."""
@@ -100,7 +184,7 @@ class Checks:
         if reason := self._fault(candidate, nuggets):
             self.dropped[reason] += 1
             return False
-        self.drafts.append(_draft(candidate, nuggets, self._by))
+        self.drafts.append(_draft(candidate, nuggets, self.by))
         return True
 
     def _fault(self, candidate: Candidate, nuggets: Sequence[Nugget]) -> str:
@@ -111,13 +195,12 @@ class Checks:
             facts = (*regions, *sorted(fold(phrase) for nugget in nuggets for phrase in nugget.any))
             if facts in self._facts:
                 return "repetitions"
-        vector = np.asarray(self._embed(candidate.question), dtype=np.float32)
+        vector = np.asarray(self.embed(candidate.question), dtype=np.float32)
         if self._vectors and float(np.max(np.stack(self._vectors) @ vector)) >= SAME_QUESTION:
             return "repetitions"
         if candidate.kind != NEAR_MISS:
-            leaves = self._find(candidate.question)
-            spans = [leaf[:3] for leaf in leaves[:DEPTH]]
-            if not all(any(section.overlaps(*span) for span in spans) for section in candidate.sections):
+            leaves = self.find(candidate.question)[:DEPTH]
+            if not all(any(section.overlaps(leaf) for leaf in leaves) for section in candidate.sections):
                 return f"regions that no search of {DEPTH} leaves reaches"
             self._facts.add(facts)
         self._vectors.append(vector)
@@ -126,22 +209,18 @@ class Checks:
 
 def standing(nuggets: Sequence[Nugget], sections: Sequence[Section]) -> tuple[Nugget, ...]:
     """Return the nuggets with those phrasings that the scorer finds in a section; those without any are left out."""
-    found = []
-    for nugget in nuggets:
-        phrases = tuple(
-            phrase
-            for phrase in dict.fromkeys(nugget.any)
-            if fold(phrase).strip()
-            and any(recalls([nugget.model_copy(update={"any": (phrase,)})], one.text)[1] for one in sections)
-        )
-        if phrases:
-            found.append(nugget.model_copy(update={"any": phrases}))
-    return tuple(found)
+
+    def stands(phrase: str) -> bool:
+        alone = Nugget(text=phrase, vital=True, any=(phrase,))
+        return bool(fold(phrase).strip()) and any(recalls([alone], one.text)[1] for one in sections)
+
+    found = [one.model_copy(update={"any": tuple(filter(stands, dict.fromkeys(one.any)))}) for one in nuggets]
+    return tuple(nugget for nugget in found if nugget.any)
 
 
 def _draft(candidate: Candidate, nuggets: tuple[Nugget, ...], by: str) -> Draft:
     sections = candidate.sections
-    name = hashlib.sha256(f"{candidate.question}\n{sections[0].place}".encode("utf-8", "replace")).hexdigest()[:10]
+    name = sha256(f"{candidate.question}\n{sections[0].place}".encode("utf-8", "replace")).hexdigest()[:10]
     known: dict[str, Any] = {"language": candidate.language} if candidate.language else {}
     if candidate.kind != NEAR_MISS:
         known |= {

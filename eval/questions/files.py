@@ -1,41 +1,43 @@
 """Read rows of questions from a file: JSON lines or CSV, plain or packed with gzip or bzip2.
 
-Flow: a file -> **here** -> rows as JSON -> an adapter. Told by content, never by name: packed files by their first
-bytes, CSV by not beginning with `{`. Files are read as a stream: those with web pages are larger than memory likes.
+Flow: a file -> **here** -> rows as JSON -> a format -> **here** -> `Case`s. Told by content, never by name: packed
+files by their first bytes, CSV by not beginning with `{`. Files are read as a stream: those with web pages are larger
+than memory likes.
+
+Strict, because a case that is skipped in silence moves every mean: the first bad row stops the reading. Whatever is
+wrong with a file or a row raises BadCasesError, which names the line and says what to do.
 """
 
 import bz2
 import csv
 import gzip
+import io
 import json
-import re
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, TypeVar, cast
+from typing import NamedTuple, TypeVar, overload
 
 from pydantic import BaseModel, ValidationError
 
-from eval.cases import BadCasesError, first_fault
+from eval.cases import BadCasesError, Case
 
 Value = TypeVar("Value", bound=BaseModel)
+AnyCase = TypeVar("AnyCase", bound=Case)
+Written = TypeVar("Written")
 
 GZIP, BZIP2 = b"\x1f\x8b", b"BZh"
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-PEEK_BYTES = 4096
-PIECE_BYTES = 1 << 20
 UTF_8_MARK = b"\xef\xbb\xbf"
-DAMAGED = (EOFError, OSError, zlib.error)
+PIECE_BYTES = 1 << 20
 AGAIN = "Copy or download the file again."
 SAVE_AS_UTF_8 = "Save it as UTF-8."
-QUOTE = "Put texts that hold commas or line breaks into quotes; a file that is no CSV has one JSON object a line."
+QUOTE = "Put texts that hold commas or line breaks into quotes; a file that is not CSV has one JSON object a line."
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(NamedTuple):
     """One row.
 
     Attributes:
@@ -49,58 +51,89 @@ class Record:
     columns: tuple[str, ...]
 
 
+@overload
+def read_cases(path: Path) -> tuple[Case, ...]: ...
+@overload
+def read_cases(path: Path, kind: type[AnyCase]) -> tuple[AnyCase, ...]: ...
+def read_cases(path: Path, kind: type[Case] = Case) -> tuple[Case, ...]:
+    """Return the rows of a file whose columns are the fields of `Case` or a subclass; blank lines are passed over."""
+    rows = ((record.place, record.json) for record in records(path))
+    return collect(rows, lambda row, _number: kind.model_validate_json(row), str(path))
+
+
+def collect(
+    rows: Iterable[tuple[str, Written]],
+    to_case: Callable[[Written, int], AnyCase | None],
+    source: str,
+    remedy: str = "A case is a JSON object with at least `id` and `question`.",
+) -> tuple[AnyCase, ...]:
+    """Return the cases of rows, in their order.
+
+    Args:
+        rows: where each row stands, e.g. `Line 3 of questions.jsonl`, and what stands there, e.g. its JSON.
+        to_case: that and the row's number from 1 -> its case, or None to leave it out.
+        source: what is read, for messages.
+        remedy: what to do about a row that is not a case.
+    """
+    cases: list[AnyCase] = []
+    places: dict[str, str] = {}
+    for number, (place, row) in enumerate(rows, start=1):
+        try:
+            case = to_case(row, number)
+        except ValidationError as error:
+            raise BadCasesError(f"{place} is not a case ({first_fault(error)}).", remedy) from error
+        if case and case.id in places:
+            fact = f"{place} repeats the id {case.id!r} of {places[case.id].split(' of ')[0].lower()}."
+            raise BadCasesError(fact, "Give each case a different id.")
+        if case:
+            cases.append(case)
+            places[case.id] = place
+    if not cases:
+        raise BadCasesError(f"{source} holds no question.", "Name a file with one question a line.")
+    return tuple(cases)
+
+
+def first_fault(error: ValidationError) -> str:
+    """Say what is wrong first, and in which field."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    field = ".".join(str(part) for part in first["loc"])
+    fault = first["msg"].removeprefix("Value error, ")
+    return f"`{field}`: {fault}" if field else fault
+
+
 def records(path: Path) -> Iterator[Record]:
-    """Yield the rows of a file in their order; blank lines are passed over.
-
-    Raises:
-        BadCasesError: the file cannot be read, is damaged or no UTF-8, or a line is no JSON object or no row of CSV.
-    """
+    """Yield the rows of a file in their order; blank lines are passed over."""
     with _opened(path) as stream:
-        first = _first_character(stream, path)
-        yield from _json_rows(stream, path) if first in {"{", "[", ""} else _csv_rows(stream, path)
-
-
-def check_whole(path: Path) -> None:
-    """Read a packed file to its end: damage may look like a wrong line at first, its checksum comes last.
-
-    Raises:
-        BadCasesError: it is damaged.
-    """
-    with _opened(path) as stream:
-        while isinstance(stream, gzip.GzipFile | bz2.BZ2File) and stream.read(PIECE_BYTES):
-            pass
+        is_json = stream.peek().lstrip()[:1] in {b"{", b"[", b""}
+        lines = _lines(stream, path)
+        if is_json:
+            yield from (Record(place, line, _keys(place, line)) for place, line in lines if line.strip())
+        else:
+            yield from _csv_rows((line for _, line in lines), path)
 
 
 def text_lines(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield the lines that are not blank, without their ends, each after its place.
-
-    Raises:
-        BadCasesError: the file cannot be read, is damaged or no UTF-8.
-    """
+    """Yield the lines that are not blank, without their ends, each after its place."""
     with _opened(path) as stream:
-        _first_character(stream, path)
-        for number, raw in enumerate(stream, start=1):
-            place = f"Line {number} of {path}"
-            if raw.strip():
-                yield place, _decoded(raw, place).rstrip("\r\n")
+        yield from ((place, line.rstrip("\r\n")) for place, line in _lines(stream, path) if line.strip())
 
 
-def first_key(path: Path) -> str:
-    """Return the first key of a file that begins as a JSON object; empty for any other file."""
+def check_whole(path: Path) -> None:
+    """Read a file to its end: damage of a packed one may look like a wrong line at first, its checksum comes last."""
+    with _unpacked(path) as stream:
+        while stream.read(PIECE_BYTES):
+            pass
+
+
+def beginning(path: Path) -> str:
+    """Return some first characters of a file, the first of which is not blank."""
     with _opened(path) as stream:
-        _first_character(stream, path)
-        found = re.match(rb'\s*\{\s*"(\w+)"', stream.peek(PEEK_BYTES))  # type: ignore[attr-defined]  # as below
-        return found[1].decode() if found else ""
+        return stream.peek().decode(errors="replace").lstrip()
 
 
 def whole_json(path: Path, kind: type[Value], title: str) -> Value:
-    """Return a file that is one JSON value.
-
-    Raises:
-        BadCasesError: the file cannot be read or is damaged, or the value is of another kind.
-    """
+    """Return a file that is one JSON value."""
     with _opened(path) as stream:
-        _first_character(stream, path)
         try:
             return kind.model_validate_json(stream.read())
         except ValidationError as error:
@@ -108,65 +141,60 @@ def whole_json(path: Path, kind: type[Value], title: str) -> Value:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[IO[bytes]]:
+def _opened(path: Path) -> Iterator[io.BufferedReader]:
+    """Yield the bytes of a text behind its byte order mark."""
+    with _unpacked(path) as stream:
+        start = stream.peek()
+        if start.startswith(UTF_16):
+            raise BadCasesError(f"{path} is written in UTF-16.", SAVE_AS_UTF_8)
+        if b"\0" in start:
+            raise BadCasesError(f"{path} is not text.", "Unpack or export it: JSON lines or CSV, gzip or bzip2.")
+        stream.read(len(UTF_8_MARK) if start.startswith(UTF_8_MARK) else 0)
+        yield stream
+
+
+@contextmanager
+def _unpacked(path: Path) -> Iterator[io.BufferedReader]:
     try:
         with path.open("rb") as file:
-            start = file.read(3)
-            file.seek(0)
-            if start.startswith(GZIP):
-                yield cast(IO[bytes], gzip.GzipFile(fileobj=file))
-            elif start.startswith(BZIP2):
-                yield cast(IO[bytes], bz2.BZ2File(file))
-            else:
-                yield file
+            stream = file
+            if file.peek().startswith(GZIP):
+                stream = io.BufferedReader(gzip.GzipFile(fileobj=file))
+            elif file.peek().startswith(BZIP2):
+                stream = io.BufferedReader(bz2.BZ2File(file))
+            yield stream
     except FileNotFoundError as error:
         raise BadCasesError(f"There is no file {path}.", "Name a file of questions.") from error
-    except DAMAGED as error:
+    except (EOFError, OSError, zlib.error) as error:
         refused = error.strerror if isinstance(error, OSError) else None
         remedy = "Name a file that can be read." if refused else AGAIN
         raise BadCasesError(f"{path} cannot be read: {refused or error}.", remedy) from error
 
 
-def _first_character(stream: IO[bytes], path: Path) -> str:
-    start: bytes = stream.peek(PEEK_BYTES)[:PEEK_BYTES]  # type: ignore[attr-defined]  # these three readers have it
-    if start.startswith(UTF_16):
-        raise BadCasesError(f"{path} is written in UTF-16.", SAVE_AS_UTF_8)
-    if b"\0" in start:
-        raise BadCasesError(f"{path} is not text.", "Unpack or export it: JSON lines or CSV, plain, gzip or bzip2.")
-    if start.startswith(UTF_8_MARK):
-        stream.read(len(UTF_8_MARK))
-    return start.removeprefix(UTF_8_MARK).lstrip()[:1].decode("latin-1")
-
-
-def _json_rows(stream: IO[bytes], path: Path) -> Iterator[Record]:
+def _lines(stream: Iterable[bytes], path: Path) -> Iterator[tuple[str, str]]:
     for number, raw in enumerate(stream, start=1):
         place = f"Line {number} of {path}"
-        if raw.strip():
-            line = _decoded(raw, place)
-            yield Record(place, line, tuple(_object(line, place, torn=not raw.endswith(b"\n"))))
+        try:
+            line = raw.decode()
+        except UnicodeDecodeError as error:
+            raise BadCasesError(f"{place} is not UTF-8 (byte {error.start + 1}).", SAVE_AS_UTF_8) from error
+        yield place, line
 
 
-def _decoded(raw: bytes, place: str) -> str:
-    try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise BadCasesError(f"{place} is no UTF-8 (byte {error.start + 1}).", SAVE_AS_UTF_8) from error
-
-
-def _object(line: str, place: str, *, torn: bool) -> dict[str, Any]:
+def _keys(place: str, line: str) -> tuple[str, ...]:
+    """Return the keys of a line that is a JSON object."""
+    why = ""
     try:
         value = json.loads(line)
     except (ValueError, RecursionError) as error:
-        if torn and line.lstrip().startswith("{"):
-            raise BadCasesError(f"{place}, the last, is torn: its object has no end.", AGAIN) from error
         value, why = None, f" ({why_no_json(error)})"
-    else:
-        why = ""
     if isinstance(value, dict):
-        return value
+        return tuple(value)
+    if line.lstrip().startswith("{") and not line.endswith("\n"):
+        raise BadCasesError(f"{place}, the last, is torn: its object has no end.", AGAIN)
     if line.lstrip().startswith("["):
         raise BadCasesError(f"{place} begins a JSON list.", "Write one object a line, e.g. by `jq -c '.[]'`.")
-    raise BadCasesError(f"{place} is no JSON object{why}.", "Write one JSON object a line, or CSV with a header.")
+    raise BadCasesError(f"{place} is not a JSON object{why}.", "Write one JSON object a line, or CSV with a header.")
 
 
 def why_no_json(error: Exception) -> str:
@@ -174,12 +202,11 @@ def why_no_json(error: Exception) -> str:
     return f"{error.msg}, character {error.colno}" if isinstance(error, json.JSONDecodeError) else str(error)
 
 
-def _csv_rows(stream: IO[bytes], path: Path) -> Iterator[Record]:
+def _csv_rows(lines: Iterable[str], path: Path) -> Iterator[Record]:
+    csv.field_size_limit(sys.maxsize)
+    rows = csv.reader(lines, strict=True)
     begins = 1
-    before = csv.field_size_limit(sys.maxsize)
     try:
-        lines = (_decoded(raw, f"Line {number} of {path}") for number, raw in enumerate(stream, start=1))
-        rows = csv.reader(lines, strict=True)
         header = next(rows)
         if len(set(header)) < len(header):
             raise BadCasesError(f"The header of {path} names a column twice.", "Give each column a different name.")
@@ -192,6 +219,4 @@ def _csv_rows(stream: IO[bytes], path: Path) -> Iterator[Record]:
                 raise BadCasesError(f"{place} has {len(row)} columns where the header names {len(header)}.", QUOTE)
             begins = rows.line_num + 1
     except csv.Error as error:
-        raise BadCasesError(f"{path} is no CSV from line {begins} on: {error}.", QUOTE) from error
-    finally:
-        csv.field_size_limit(before)
+        raise BadCasesError(f"{path} is not CSV from line {begins} on: {error}.", QUOTE) from error

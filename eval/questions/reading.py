@@ -1,49 +1,65 @@
 """Read a file or folder of questions in any of the known formats.
 
-Flow: a path -> **here** -> an adapter of this package -> `Case`s, and one line that says what was read.
+Flow: a path, or a command's arguments -> **here** -> a format of this package -> `Case`s, and one line that says what
+was read.
 
 The format is recognised by content: a folder is BEIR's, a JSON file's first key or a table's columns name its own, and
 lines `id TAB question` are TREC's topics. `--format` overrules that.
 """
 
-from collections.abc import Callable, Iterator
+import argparse
+import re
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
-from typing import Protocol
 
-from eval.cases import BadCasesError, Case, collect
+from eval.argument_types import whole_number
+from eval.cases import BadCasesError, Case
 from eval.progress_bar import tell
-from eval.questions import beir, doc2dial, squad, trec
-from eval.questions.bedrock import BEDROCK
-from eval.questions.browsecomp import BROWSECOMP
-from eval.questions.crag import CRAG
-from eval.questions.files import Record, check_whole, first_key, records, text_lines
-from eval.questions.formats import Format
-from eval.questions.mmu_rag import MMU_RAG
-from eval.questions.own import OWN
-from eval.questions.ragas import RAGAS
+from eval.questions import trec
+from eval.questions.files import Record, beginning, check_whole, collect, records
+from eval.questions.formats import FORMATS, Format
+from eval.questions.whole_files import WHOLE, WholeFormat
 
-FORMATS = (MMU_RAG, CRAG, BEDROCK, RAGAS, OWN, BROWSECOMP)  # the first one whose marks are there
-
-
-class WholeFormat(Protocol):
-    """A module for files that are one JSON value."""
-
-    NAME: str
-    TITLE: str
-    FIRST_KEYS: frozenset[str]
-
-    def read(self, path: Path) -> Iterator[Case]:
-        """Yield the questions."""
-
-    def documents(self, path: Path) -> Iterator[tuple[str, str]]:
-        """Yield name and text of each document that they are about."""
-
-
-_MODULES: tuple[WholeFormat, ...] = (squad, doc2dial)
-WHOLE = {module.NAME: module for module in _MODULES}
-NAMES = (*(format_.name for format_ in FORMATS), beir.NAME, trec.NAME, *WHOLE)
+TREC, BEIR = "trec", "beir"
+NAMES = (*(format_.name for format_ in FORMATS), BEIR, TREC, *WHOLE)
 SHOWN_COLUMNS, SHOWN_CHARS = 12, 40
+
+
+def add_question_arguments(parser: argparse.ArgumentParser, *, limit: bool = True, required: bool = True) -> None:
+    """Add `questions`, `--format`, `--split` and, for commands that may ask a part of them, `--limit`."""
+    named = parser.add_mutually_exclusive_group(required=required)
+    named.add_argument(
+        "questions",
+        type=Path,
+        nargs="?",
+        action=_Given,
+        metavar="QUESTIONS",
+        help="a file of questions, or a BEIR folder",
+    )
+    named.add_argument("--dataset", dest="questions", type=Path, metavar="QUESTIONS", help="the same")
+    parser.add_argument("--format", choices=NAMES, help="of the questions (default: by their columns)")
+    parser.add_argument("--split", help=f"of a BEIR folder (default: {trec.DEFAULT_SPLIT})")
+    parser.add_argument("--qrels", type=Path, metavar="FILE", help="TREC's judgements: only judged questions are taken")
+    parser.set_defaults(limit=None)
+    if limit:
+        parser.add_argument("--limit", type=whole_number, metavar="N", help="ask only the first N questions")
+
+
+class _Given(argparse.Action):
+    """Store what was given: where nothing was, argparse would put None over the value of `--dataset`."""
+
+    def __call__(self, _parser: object, namespace: argparse.Namespace, value: object, _option: object = None) -> None:
+        if value is not None:
+            setattr(namespace, self.dest, value)
+
+
+def questions_of(arguments: argparse.Namespace) -> tuple[Case, ...]:
+    """Return the questions that the arguments name; see `read_questions`."""
+    path, qrels = arguments.questions, arguments.qrels
+    limit = None if qrels else arguments.limit
+    cases = read_questions(path, format_name=arguments.format, split=arguments.split, limit=limit)
+    return trec.with_qrels(cases, trec.read_qrels(qrels), qrels)[: arguments.limit] if qrels else cases
 
 
 def read_questions(
@@ -76,61 +92,57 @@ def read_questions(
     return cases
 
 
-def _read(path: Path, format_name: str | None, split: str | None, limit: int | None) -> tuple[tuple[Case, ...], str]:
-    if path.is_dir() or format_name == beir.NAME:
-        return beir.read_beir(path, split, limit), f"{beir.TITLE}, split {split or beir.DEFAULT_SPLIT})."
-    if split is not None:
-        raise BadCasesError(f"{path} has no splits: it is not a folder.", "Leave --split out, or name a BEIR folder.")
-    if whole := whole_format(path, format_name):
-        found_cases = enumerate(WHOLE[whole].read(path), start=1)
-        numbered = ((f"Question {number} of {path}", case) for number, case in found_cases)
-        cases = collect(numbered, lambda case, _number: case, str(path))
-        return cases[:limit], f"{WHOLE[whole].TITLE})."
-    if format_name == trec.NAME or (format_name is None and _holds_topics(path)):
-        return trec.read_topics(path)[:limit], f"{trec.TITLE})."
-    found = records(path)
-    first = next(found, None)
-    if first is None:
-        raise BadCasesError(f"{path} holds no question.", "Name a file with one question a line.")
-    format_ = _named(format_name) if format_name else _recognised(first, path)
-    unused: set[str] = set()
-    rows = _watched(islice(chain([first], found), limit), format_, unused)
-    cases = collect(rows, format_.to_case, str(path), _remedy(format_))
-    return cases, f"{format_.title}).{_said_of(unused)}"
-
-
-def whole_format(path: Path, format_name: str | None = None) -> str | None:
-    """Return the name of the format of a file that is one JSON value; None for other files."""
-    if format_name:
-        return format_name if format_name in WHOLE else None
-    key = first_key(path)
-    return next((name for name, module in WHOLE.items() if key in module.FIRST_KEYS), None)
-
-
-def documents_of(path: Path, format_name: str | None = None) -> Iterator[tuple[str, str]]:
-    """Yield name and text of each document that questions come with.
+def documents_of(path: Path, format_name: str | None = None) -> dict[str, str]:
+    """Return the documents that questions come with, by name.
 
     Raises:
         BadCasesError: none come with them.
     """
-    if whole := whole_format(path, format_name):
-        return WHOLE[whole].documents(path)
+    if whole := _whole_format(path, format_name):
+        return whole.read(path)[1]
     raise BadCasesError(f"No documents come with {path}.", "Only SQuAD's and Doc2Dial's files bring them.")
 
 
-def _holds_topics(path: Path) -> bool:
-    _, line = next(text_lines(path), ("", ""))
-    return "\t" in line and not line.lstrip().startswith(("{", "["))
+def _read(path: Path, format_name: str | None, split: str | None, limit: int | None) -> tuple[tuple[Case, ...], str]:
+    if path.is_dir() or format_name == BEIR:
+        split = split or trec.DEFAULT_SPLIT
+        return trec.read_beir(path, split, limit), f"BEIR, split {split})."
+    if split is not None:
+        raise BadCasesError(f"{path} has no splits: it is not a folder.", "Leave --split out, or name a BEIR folder.")
+    if whole := _whole_format(path, format_name):
+        numbered = ((f"Question {number} of {path}", case) for number, case in enumerate(whole.read(path)[0], start=1))
+        return collect(numbered, lambda case, _number: case, str(path))[:limit], f"{whole.title})."
+    line = beginning(path).partition("\n")[0]
+    if format_name == TREC or (format_name is None and "\t" in line and not line.startswith(("{", "["))):
+        return trec.read_topics(path)[:limit], "TREC topics)."
+    return _read_rows(path, format_name, limit)
 
 
-def _watched(rows: Iterator[Record], format_: Format, unused: set[str]) -> Iterator[tuple[str, str]]:
-    for record in rows:
-        unused.update(column for column in record.columns if column not in format_.reads)
-        yield record.place, record.json
+def _read_rows(path: Path, format_name: str | None, limit: int | None) -> tuple[tuple[Case, ...], str]:
+    found = records(path)
+    first = next(found, None)
+    if first is None:
+        raise BadCasesError(f"{path} holds no question.", "Name a file with one question a line.")
+    format_ = next((one for one in FORMATS if one.name == format_name), None) or _recognised(first, path)
+    unused: set[str] = set()
+
+    def rows() -> Iterator[tuple[str, str]]:
+        for record in islice(chain([first], found), limit):
+            unused.update(set(record.columns) - format_.reads)
+            yield record.place, record.json
+
+    remedy = (
+        f"It was read as {format_.title}, each with {' and '.join(sorted(format_.marks))}; --format chooses another."
+    )
+    cases = collect(rows(), format_.to_case, str(path), remedy)
+    return cases, f"{format_.title})." + (f" Columns not used: {_listed(sorted(unused))}." if unused else "")
 
 
-def _named(name: str) -> Format:
-    return next(format_ for format_ in FORMATS if format_.name == name)
+def _whole_format(path: Path, format_name: str | None) -> WholeFormat | None:
+    if format_name:
+        return WHOLE.get(format_name)
+    key = re.match(r'\{\s*"(\w+)"', beginning(path))
+    return next((whole for whole in WHOLE.values() if key and key[1] in whole.first_keys), None)
 
 
 def _recognised(first: Record, path: Path) -> Format:
@@ -146,28 +158,19 @@ def _recognised(first: Record, path: Path) -> Format:
     )
 
 
-def _remedy(format_: Format) -> str:
-    needed = " and ".join(sorted(format_.marks))
-    return f"It was read as {format_.title}, each with {needed}; --format chooses another."
-
-
 def _counted(cases: tuple[Case, ...]) -> str:
     answered = sum(case.answer is not None for case in cases)
     unanswerable = sum(case.unanswerable for case in cases)
-    parts = [
-        (answered, "with a reference answer"),
-        (unanswerable, "without an answer in the corpus"),
-        (len(cases) - answered - unanswerable, "whose answer is not given"),
-    ]
-    told = ", ".join(f"{count} {about}" for count, about in parts if count)
+    counts = {
+        "with a reference answer": answered,
+        "without an answer in the corpus": unanswerable,
+        "whose answer is not given": len(cases) - answered - unanswerable,
+    }
+    told = ", ".join(f"{count} {about}" for about, count in counts.items() if count)
     return f"{len(cases)} question{'s' * (len(cases) != 1)}, {told}"
 
 
-def _said_of(unused: set[str]) -> str:
-    return f" Columns not used: {_listed(sorted(unused))}." if unused else ""
-
-
-def _listed(columns: tuple[str, ...] | list[str]) -> str:
+def _listed(columns: Sequence[str]) -> str:
     shown = [column[:SHOWN_CHARS] or "(one without a name)" for column in columns[:SHOWN_COLUMNS]]
     more = len(columns) - len(shown)
     return ", ".join(shown) + (f" and {more} more" if more else "")

@@ -1,27 +1,46 @@
-"""Read and write TREC's files: topics (`id TAB question`), qrels (4 columns) and runs (6 columns).
+"""Questions whose documents are judged: BEIR's folders, and TREC's topics, qrels and runs, which are written too.
 
-Flow: `arguments.py`, `convert.py` -> **here**. Columns are parted by blanks, so blanks in names are written as
+Flow: `reading.py`, `convert.py` -> **here**. TREC's columns are parted by blanks, so blanks in names are written as
 `%20`; scores of a run are made from ranks, since only the order of passages means something.
+
+A BEIR folder holds `queries.jsonl` and the judgements of each split, `qrels/SPLIT.tsv`. Only questions that the split
+judges are taken, as BEIR does. The corpus is not read: `python -m ingestion corpus.jsonl` names each document by its
+`_id`, which is what the judgements name. A file or line that is not what it should be raises BadCasesError.
 """
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 
-from eval.cases import BadCasesError, Case, collect
-from eval.questions.files import text_lines
+from pydantic import BaseModel, ConfigDict, Field
 
-NAME, TITLE = "trec", "TREC topics"
+from eval.cases import BadCasesError, Case, Text
+from eval.questions.files import collect, records, text_lines
+
 TAG = "treeline"
 QRELS, TOPICS = "qrels.txt", "queries.tsv"
+BEIR_QUERIES, BEIR_QRELS = ("queries.jsonl", "queries.jsonl.gz"), "qrels"
+DEFAULT_SPLIT = "test"
+_NUMBER = r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
+# Where a line has a question, a document and a number; what such a line is, and what it needs.
+_QREL = re.compile(rf"\s*(\S+)\s+\S+\s+(\S+)\s+{_NUMBER}\s*"), "a judgement", "4 columns, the last a number"
+_RUN = re.compile(rf"\s*(\S+)\s+\S+\s+(\S+)\s+\S+\s+{_NUMBER}\s+\S+\s*"), "a run's line", "6 columns, the 5th a number"
+_BEIR = re.compile(rf"\s*([^\t]*\S)\s*\t\s*([^\t]*\S)\s*\t\s*{_NUMBER}\s*"), "a judgement", "3 columns between tabs"
+
+Judged = dict[str, dict[str, float]]
+Layout = tuple[re.Pattern[str], str, str]
+
+
+class _Query(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+    id: Text = Field(alias="_id")
+    text: Text
 
 
 def read_topics(path: Path) -> tuple[Case, ...]:
-    """Return the questions of a file of lines `id TAB question`.
-
-    Raises:
-        BadCasesError: the file cannot be read, or a line has no tab.
-    """
+    """Return the questions of a file of lines `id TAB question`."""
 
     def to_case(line: str, _number: int) -> Case:
         name, _, question = line.partition("\t")
@@ -30,45 +49,59 @@ def read_topics(path: Path) -> tuple[Case, ...]:
     return collect(text_lines(path), to_case, str(path), "A topic is an id and a question with a tab between.")
 
 
-def read_qrels(path: Path) -> dict[str, dict[str, float]]:
-    """Return for each question the grade of each relevant document; grades below 1 say "not relevant".
-
-    Raises:
-        BadCasesError: the file cannot be read, or a line is not a judgement.
-    """
-    judged: dict[str, dict[str, float]] = {}
-    for place, line in text_lines(path):
-        question, _, document, grade = _columns(place, line, 4)
-        grades = judged.setdefault(question, {})
-        if (value := _number(place, grade)) > 0:
-            grades[document] = value
+def read_qrels(path: Path, layout: Layout = _QREL, *, header: bool = False) -> Judged:
+    """Return for each judged question the grade of each relevant document; grades below 1 say "not relevant"."""
+    judged: Judged = {}
+    for question, document, grade in _numbered(path, layout, header=header):
+        judged.setdefault(question, {}).update({document: grade} if grade > 0 else {})
     return judged
 
 
-def with_qrels(cases: Iterable[Case], judged: Mapping[str, Mapping[str, float]], path: Path) -> tuple[Case, ...]:
-    """Return the judged questions with their grades, as trec_eval averages only over those.
-
-    Raises:
-        BadCasesError: none is judged.
-    """
-    found = tuple(case.model_copy(update={"relevance": dict(judged[case.id])}) for case in cases if judged.get(case.id))
+def with_qrels(cases: Iterable[Case], judged: Judged, path: Path) -> tuple[Case, ...]:
+    """Return the judged questions with their grades, as trec_eval averages only over those."""
+    found = tuple(case.model_copy(update={"relevance": judged[case.id]}) for case in cases if judged.get(case.id))
     if not found:
         raise BadCasesError(f"{path} judges none of the questions.", "Take both from the same data set.")
     return found
 
 
 def read_run(path: Path) -> dict[str, list[str]]:
-    """Return for each question its documents, best first: by score, as trec_eval ranks them.
+    """Return for each question its documents, best first: by score, as trec_eval ranks them."""
+    ranked: dict[str, list[str]] = {}
+    for question, document, _ in sorted(_numbered(path, _RUN), key=lambda line: -line[2]):
+        ranked.setdefault(question, []).append(document)
+    return ranked
 
-    Raises:
-        BadCasesError: the file cannot be read, or a line is not one of a run.
-    """
-    scored: dict[str, list[tuple[float, str]]] = {}
-    for place, line in text_lines(path):
-        question, _, document, _, score, _ = _columns(place, line, 6)
-        scored.setdefault(question, []).append((_number(place, score), document))
-    ranked = {question: sorted(found, key=lambda one: -one[0]) for question, found in scored.items()}
-    return {question: [document for _, document in found] for question, found in ranked.items()}
+
+def read_beir(folder: Path, split: str = DEFAULT_SPLIT, limit: int | None = None) -> tuple[Case, ...]:
+    """Return the first questions that a split judges, in the order of `queries.jsonl`."""
+    queries = next((folder / name for name in BEIR_QUERIES if (folder / name).is_file()), None)
+    if queries is None or not (folder / BEIR_QRELS).is_dir():
+        lacks = BEIR_QUERIES[0] if queries is None else f"{BEIR_QRELS}/"
+        files = sorted(path for pattern in ("*.jsonl*", "*.csv*") for path in folder.glob(pattern) if path.is_file())
+        raise BadCasesError(
+            f"The folder {folder} is not a BEIR folder: it has no {lacks}.",
+            "Name a folder with queries.jsonl and qrels/test.tsv, or a file of questions"
+            f"{f', e.g. {files[0]}' if files else ''}.",
+        )
+    judgements = folder / BEIR_QRELS / f"{split}.tsv"
+    if not judgements.is_file():
+        there = ", ".join(sorted(found.stem for found in judgements.parent.glob("*.tsv"))) or "none"
+        raise BadCasesError(f"There is no split {split!r}: {judgements}.", f"Choose by --split; there are: {there}.")
+    judged = read_qrels(judgements, _BEIR, header=True)
+    if not judged:
+        raise BadCasesError(f"{judgements} holds no judgement.", "Choose another split by --split.")
+
+    def to_case(row_json: str, _number: int) -> Case | None:
+        query = _Query.model_validate_json(row_json)
+        return Case(id=query.id, question=query.text, relevance=judged[query.id]) if query.id in judged else None
+
+    rows = ((record.place, record.json) for record in records(queries))
+    cases = collect(rows, to_case, str(queries), "A query is a JSON object with `_id` and `text`.")
+    if missing := judged.keys() - {case.id for case in cases}:
+        fact = f"{judgements} judges {len(missing)} queries that are not in {queries.name}: {min(missing)!r}."
+        raise BadCasesError(fact, "Take both from the same data set.")
+    return tuple(islice(cases, limit))
 
 
 def topic_lines(cases: Iterable[Case]) -> str:
@@ -95,20 +128,12 @@ def _name(text: str) -> str:
     return "%20".join(text.split())
 
 
-def _columns(place: str, line: str, count: int) -> list[str]:
-    columns = line.split()
-    if len(columns) != count:
-        raise BadCasesError(
-            f"{place} has {len(columns)} columns: {line[:80]!r}.", f"It needs {count}, as TREC's files."
-        )
-    return columns
-
-
-def _number(place: str, text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise BadCasesError(f"{place} has {text!r} in place of a number.", "Correct the line.")
-    return value
+def _numbered(path: Path, layout: Layout, *, header: bool = False) -> Iterator[tuple[str, str, float]]:
+    """Yield question, document and number of each line; the first one may be a `header` that names the columns."""
+    pattern, kind, needed = layout
+    for place, line in text_lines(path):
+        if found := pattern.fullmatch(line):
+            yield found[1], found[2], float(found[3])
+        elif not header:
+            raise BadCasesError(f"{place} is not {kind}: {line[:80]!r}.", f"It needs {needed}.")
+        header = False

@@ -27,7 +27,7 @@ from eval.contract import command as contract
 from eval.contract.exchange import Exchange
 from eval.contract.rules import Verdict, merged
 from eval.progress_bar import AskingProgress
-from eval.questions.arguments import add_question_arguments, questions_of
+from eval.questions.reading import add_question_arguments, questions_of
 from eval.rehearsal.recorder import Recorder
 from eval.rehearsal.service import ROOT, started
 from eval.rehearsal.table import Column, failures, table

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from llama_index.core.base.embeddings.base import BaseEmbedding
 
     from eval.scoring.offline.ragas_calls import RagasComputed
-    from eval.similarity import Similarity
-    from eval.vectors import Vectors
+    from eval.similarity import Similarity, Vectors
     from index.embedding.token_vectors import TokenEncoder
 
 
@@ -39,7 +38,7 @@ def offline_scorers(settings: Settings) -> tuple[Scorer, ...]:
 
     @cache
     def vectors() -> "Vectors":
-        from eval.vectors import Vectors  # noqa: PLC0415  # loads LlamaIndex
+        from eval.similarity import Vectors  # noqa: PLC0415  # loads LlamaIndex
 
         return Vectors(embedder)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from eval.asking.command import add_asking_arguments, ask_questions, folder_of
 from eval.asking.target import QUOTING
-from eval.questions.arguments import add_question_arguments, questions_of
+from eval.questions.reading import add_question_arguments, questions_of
 from eval.rows import Row
 from eval.submitting.result_file import NEEDED_RATIO, Verdict, judge, write
 from settings import Settings

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from eval.cases import Case, read_cases
+from eval.cases import Case
+from eval.questions.files import read_cases
 from index.documents.store import Document
 from ingestion.reading.formats import read_file
 from ingestion.reading.options import ReadOptions

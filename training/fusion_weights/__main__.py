@@ -16,7 +16,7 @@ from bench.arguments import add_limit, add_sets, choose_sets
 from bench.build import open_engine
 from bench.datasets import DataSet
 from errors import QuestionError, run_command
-from eval.cases import read_cases
+from eval.questions.files import read_cases
 from eval.metrics import BUDGETS_CHARS
 from query_engine.question.validation import clean_question
 from query_engine.retrieval.fusion import WEIGHTS

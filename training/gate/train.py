@@ -15,7 +15,8 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 
 from bench.build import open_engine
 from bench.datasets import DataSet
-from eval.cases import Case, read_cases
+from eval.cases import Case
+from eval.questions.files import read_cases
 from index.build import Embedding
 from query_engine.answerability import classifier
 from query_engine.answerability.features import Features, measure

@@ -12,12 +12,13 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import ClassVar, Self
 
 from pydantic import model_validator
+from rapidfuzz.distance import LCSseq
 
 from bench.quality.helpful.asking import NaturalCase, said
 from eval.cases import Text
 from eval.metrics import Scores
 from eval.rows import Row
-from eval.similarity import longest_common_subsequence
+from eval.similarity import shared_in_order
 
 # An answer holds a sentence if it has so much of its words, in their order.
 HELD_SHARE = 0.8
@@ -73,7 +74,7 @@ class ClapnqCase(NaturalCase):
         held = {number for number, sentence in enumerate(self.sentences) if _holds(spoken, ascii_words(sentence))}
         precision, recall, f1 = _choice(held, self.selected)
         scores = {
-            "ROUGE-L": max(_rouge_l(spoken, reference) for reference in references),
+            "ROUGE-L": max(shared_in_order(spoken, reference) for reference in references),
             "recall": max((Counter(spoken) & Counter(words)).total() / len(words) for words in references),
             "sentence precision": precision,
             "sentence recall": recall,
@@ -95,13 +96,8 @@ def ascii_words(text: str) -> list[str]:
     return re.findall(r"[a-z0-9]+", text.lower())
 
 
-def _rouge_l(said: Sequence[str], reference: Sequence[str]) -> float:
-    shared = longest_common_subsequence(said, reference)
-    return 2 * shared / (len(said) + len(reference)) if shared else 0.0
-
-
 def _holds(said: Sequence[str], sentence: Sequence[str]) -> bool:
-    return bool(sentence) and longest_common_subsequence(sentence, said) >= HELD_SHARE * len(sentence)
+    return bool(sentence) and LCSseq.similarity(sentence, said) >= HELD_SHARE * len(sentence)
 
 
 def _choice(held: Collection[int], selected: Sequence[Collection[int]]) -> tuple[float, float, float]:

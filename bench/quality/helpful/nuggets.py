@@ -11,7 +11,7 @@ from pydantic import model_validator
 from bench.quality.helpful.asking import NaturalCase, said
 from eval.cases import BadCasesError, Text
 from eval.metrics import Scores, file_name
-from eval.nuggets import find_region, is_on_topic, regions_of, word_count
+from eval.nuggets import find_region, is_on_topic, regions_of
 from eval.rows import Quote, Row
 from eval.scoring.offline.nuggets import score_nuggets
 
@@ -68,7 +68,7 @@ class NuggetCase(NaturalCase):
         cells = score_nuggets(self, row.model_copy(update={"on_topic": tuple(on_topic)}))
         scores = {SHOWN[name]: cell.score for name, cell in cells.items() if cell.score is not None}
         scores["declined answerable"] = float(not text)
-        return scores | ({"words": float(word_count(text)), "runs": float(_runs(row.citations))} if text else {})
+        return scores | ({"words": float(len(text.split())), "runs": float(_runs(row.citations))} if text else {})
 
 
 def check_regions(cases: Sequence[NuggetCase], documents: Mapping[str, str]) -> None:

@@ -18,8 +18,8 @@ from bench.quality.helpful.clapnq import ClapnqCase
 from bench.quality.helpful.nuggets import NuggetCase, check_regions
 from bench.quality.helpful.sources import read_folded
 from bench.quality.helpful.squad2 import Squad2Case
-from eval.cases import read_cases_as
 from eval.metrics import file_name
+from eval.questions.files import read_cases
 
 KINDS: Mapping[str, type[NaturalCase]] = {
     "open_questions": NuggetCase,
@@ -87,7 +87,7 @@ def read_asked(
     """
     by_corpus: dict[str, dict[str, list[tuple[int, NaturalCase]]]] = {}
     for name in names:
-        for place, case in enumerate(read_cases_as(data / name / "questions.jsonl", KINDS[name])[:limit]):
+        for place, case in enumerate(read_cases(data / name / "questions.jsonl", KINDS[name])[:limit]):
             number = re.search(r"\d*$", case.id)
             if half and number and (int(number[0] or 0) % 2 == 1) != (half == "odd"):
                 continue

@@ -14,7 +14,7 @@ from ragas.metrics._string import NonLLMStringSimilarity as OldStringSimilarity
 from ragas.metrics.collections import BleuScore, ExactMatch, NonLLMStringSimilarity, RougeScore, SemanticSimilarity
 
 from eval.scoring.offline.ragas_metrics import RagasError
-from eval.vectors import Vectors
+from eval.similarity import Vectors
 
 _ERRORS = (ValueError, TypeError, LookupError, ArithmeticError, AssertionError, ImportError)
 

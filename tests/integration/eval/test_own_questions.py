@@ -7,9 +7,9 @@ import pytest
 
 import ingestion.__main__
 from eval.__main__ import main
-from eval.cases import read_cases_as
 from eval.drafting.draft import Draft
 from eval.nuggets import recalls
+from eval.questions.files import read_cases
 from eval.questions.reading import read_questions
 from tests.servers.scripted_llm import Script, ScriptedLLM
 from tests.unit.eval.drafting.documents import GUIDE
@@ -34,9 +34,9 @@ def test_questions_of_the_structure_are_drafted_reviewed_and_can_be_asked(
     monkeypatch.setattr("builtins.input", lambda _prompt: next(keys, "q"))
 
     assert main(["questions"]) == 0
-    drafted = list(read_cases_as(drafts, Draft))
+    drafted = list(read_cases(drafts, Draft))
     assert main(["questions", "--review"]) == 0
-    reviewed = list(read_cases_as(drafts, Draft))
+    reviewed = list(read_cases(drafts, Draft))
     assert main(["run", str(drafts), "--out", "run"]) == 0
     told = capsys.readouterr().out
 

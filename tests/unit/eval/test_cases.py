@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from eval.cases import BadCasesError, Case, Evidence, read_cases
+from eval.cases import BadCasesError, Case, Evidence
+from eval.questions.files import read_cases
 
 GOOD = '{"id": "a", "question": "What is solar power?"}'
 
@@ -66,8 +67,8 @@ def test_an_unusual_line_separator_inside_a_question_does_not_cut_the_row(tmp_pa
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ('{"id": "b", ', r"Line 2 of .* is not a case \(Invalid JSON"),
-        ('["b"]', r"Line 2 of .* is not a case"),
+        ('{"id": "b", ', "Line 2 of .*, the last, is torn"),
+        ('["b"]', "Line 2 of .* begins a JSON list"),
         ('{"question": "Q?"}', r"Line 2 of .* is not a case \(`id`: Field required"),
         ('{"id": "", "question": "Q?"}', r"Line 2 of .* is not a case \(`id`"),
         ('{"id": 7, "question": "Q?"}', r"Line 2 of .* is not a case \(`id`: Input should be a valid string"),
@@ -94,13 +95,13 @@ def test_a_bad_line_stops_the_reading_and_is_named(tmp_path: Path, line: str, to
 
 
 def test_a_file_without_cases_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadCasesError, match="holds no case"):
+    with pytest.raises(BadCasesError, match="holds no question"):
         read_cases(written(tmp_path, "", ""))
 
 
 def test_a_missing_or_undecodable_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "latin.jsonl").write_bytes(b"\xe9")
 
-    for name in ("absent.jsonl", "latin.jsonl"):
-        with pytest.raises(BadCasesError, match=rf"{name} cannot be read"):
+    for name, fault in (("absent.jsonl", "There is no file .*absent"), ("latin.jsonl", "Line 1 of .* is not UTF-8")):
+        with pytest.raises(BadCasesError, match=fault):
             read_cases(tmp_path / name)

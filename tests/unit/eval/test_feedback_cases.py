@@ -129,7 +129,7 @@ def test_ids_stay_the_same_when_there_is_more_feedback() -> None:
 
 
 def test_what_is_no_feedback_is_told() -> None:
-    with pytest.raises(BadCasesError, match="Record 1 of the feedback is none"):
+    with pytest.raises(BadCasesError, match="Record 1 of the feedback is wrong"):
         to_cases([{"question": "What?"}], "default", Counter())
 
 

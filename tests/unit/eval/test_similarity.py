@@ -1,19 +1,23 @@
 """How alike two texts are, over a fake embedder whose vectors are the words of a text."""
 
+import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis.strategies import lists, sampled_from
+from llama_index.core.base.embeddings.base import BaseEmbedding
 
-from eval.similarity import Similarity, longest_common_subsequence
-from eval.vectors import Vectors
-from tests.fakes.embedding import WordHashEmbedding
+from eval.metrics import Scores
+from eval.similarity import READ_CHARS, Similarity, Vectors
+from tests.fakes.embedding import WordHashEmbedding, word_vector
 
 LIKENESS = Similarity(Vectors(WordHashEmbedding))
 REFERENCE = "Albert Betz published the limit of a rotor."
 
 
+def score(answer: str | None, reference: str = REFERENCE) -> Scores:
+    return LIKENESS.score_all([(answer, reference)])[0]
+
+
 def test_the_reference_is_like_itself_with_any_marks() -> None:
-    scores = LIKENESS.score("Albert **Betz** published the limit of a rotor. [1]", REFERENCE)
+    scores = score("Albert **Betz** published the limit of a rotor. [1]")
 
     assert scores == {name: pytest.approx(1) for name in ("similarity", "matching", "rouge_l")}
 
@@ -21,36 +25,26 @@ def test_the_reference_is_like_itself_with_any_marks() -> None:
 def test_no_answer_is_like_nothing() -> None:
     nothing = {"similarity": 0.0, "matching": 0.0, "rouge_l": 0.0}
 
-    assert LIKENESS.score(None, REFERENCE) == nothing
-    assert LIKENESS.score("[1]", REFERENCE) == nothing
+    assert score(None) == nothing
+    assert score("[1]") == nothing
 
 
 def test_words_in_another_order_match_but_share_a_shorter_run() -> None:
-    shuffled = LIKENESS.score("A rotor: Betz, Albert, published of the limit.", REFERENCE)
+    shuffled = score("A rotor: Betz, Albert, published of the limit.")
 
     assert shuffled["matching"] == pytest.approx(1)
     assert shuffled["rouge_l"] < 0.8
 
 
 def test_matching_counts_what_is_missing_and_what_is_too_much() -> None:
-    part, more = LIKENESS.score("Betz.", REFERENCE), LIKENESS.score(f"{REFERENCE} Zebras graze upon hills.", REFERENCE)
+    part, more = score("Betz."), score(f"{REFERENCE} Zebras graze upon hills.")
 
     assert 0 < part["matching"] < 1
     assert 0 < more["matching"] < 1
 
 
 def test_texts_without_content_words_do_not_match() -> None:
-    assert LIKENESS.score("the", "of a")["matching"] == 0
-
-
-@given(lists(sampled_from("abcd"), max_size=12), lists(sampled_from("abcd"), max_size=12))
-def test_the_longest_common_subsequence_is_that_of_the_textbook(first: list[str], second: list[str]) -> None:
-    rows = [[0] * (len(second) + 1) for _ in range(len(first) + 1)]
-    for i, one in enumerate(first):
-        for j, other in enumerate(second):
-            rows[i + 1][j + 1] = rows[i][j] + 1 if one == other else max(rows[i][j + 1], rows[i + 1][j])
-
-    assert longest_common_subsequence(first, second) == rows[-1][-1]
+    assert score("the", "of a")["matching"] == 0
 
 
 @pytest.mark.parametrize(
@@ -62,7 +56,7 @@ def test_the_longest_common_subsequence_is_that_of_the_textbook(first: list[str]
     ],
 )
 def test_rouge_l_counts_stems_in_order(answer: str, f1: float) -> None:
-    assert LIKENESS.score(answer, REFERENCE)["rouge_l"] == pytest.approx(f1)
+    assert score(answer)["rouge_l"] == pytest.approx(f1)
 
 
 def test_rouge_l_is_that_of_the_library_that_others_use() -> None:
@@ -76,5 +70,32 @@ def test_rouge_l_is_that_of_the_library_that_others_use() -> None:
 
     for text in texts:
         for other in texts:
-            ours, theirs = LIKENESS.score(text, other)["rouge_l"], scorer.score(other, text)["rougeL"].fmeasure
+            ours, theirs = score(text, other)["rouge_l"], scorer.score(other, text)["rougeL"].fmeasure
             assert ours == pytest.approx(theirs)
+
+
+def test_what_was_embedded_is_not_embedded_again() -> None:
+    embedder = WordHashEmbedding()
+    vectors = Vectors(lambda: embedder)
+
+    first = vectors.of(["a rotor", "wind", "wind"])
+    second = vectors.of(["wind", "a tower"])
+
+    assert embedder.texts_embedded == 3
+    assert list(first) == ["a rotor", "wind"]
+    assert np.array_equal(first["wind"], second["wind"])
+    assert np.allclose(second["a tower"], word_vector("a tower"), atol=1e-6)
+
+
+def test_the_embedder_is_loaded_when_there_is_something_to_embed() -> None:
+    def load() -> BaseEmbedding:
+        raise AssertionError("loaded")
+
+    assert Vectors(load).of([]) == {}
+
+
+def test_the_end_of_a_text_of_1_mb_is_not_read() -> None:
+    long = "wind " * 200_000 + "rotor"
+
+    assert len(long) > READ_CHARS
+    assert np.allclose(Vectors(WordHashEmbedding).of([long])[long], word_vector("wind"), atol=1e-6)

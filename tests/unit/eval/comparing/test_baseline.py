@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from eval.__main__ import main
-from eval.cases import read_cases
 from eval.cells import scored
 from eval.comparing.baseline import SAMPLE, keep
 from eval.comparing.gate import failures, wanted_metrics
 from eval.comparing.pairing import Side, join, read_side
 from eval.comparing.verdicts import judge
+from eval.questions.files import read_cases
 from eval.rows import Row
 from eval.run_folder import RunFolder
 from tests.fakes.runs import case, reply, write_run

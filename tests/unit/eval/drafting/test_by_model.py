@@ -50,12 +50,7 @@ def drafted(
     with ScriptedLLM(script) as server:
         settings = JudgeSettings(base_url=server.base_url, model="scripted", cache_dir=cache)
         judge = Judge(JudgeServer(settings), JudgeCache(cache))
-
-        async def draft() -> None:
-            async with judge.connected():
-                await Writer(judge, SECTIONS, find).draft(made, count, kinds, languages, at_once=2)
-
-        asyncio.run(draft())
+        asyncio.run(Writer(judge, SECTIONS, made).draft(count, kinds, languages, at_once=2))
         return made, server.requests
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from eval.cases import BadCasesError, Case, read_cases
-from eval.questions.arguments import add_question_arguments, questions_of
-from eval.questions.reading import read_questions
+from eval.cases import BadCasesError, Case
+from eval.questions.files import read_cases
+from eval.questions.reading import add_question_arguments, questions_of, read_questions
 
 OWN = '{"id": "a", "question": "Q?", "answer": "A", "mood": 1}\n{"id": "b", "question": "Q?", "answer": null}\n'
 MANY = "".join(json.dumps({"id": str(n), "question": f"Q{n * 7919}?"}) + "\n" for n in range(3000)).encode()
@@ -64,11 +64,11 @@ def test_a_format_can_be_named(tmp_path: Path) -> None:
         (b"\n  \n", "holds no question"),
         (b"\xef\xbb\xbf", "holds no question"),
         (OWN.encode() + b'{"id": "c", "quest', "Line 3 of .*, the last, is torn"),
-        (b'{"id": "c", "quest\n' + OWN.encode(), "Line 1 of .* is no JSON object"),
-        (OWN.encode() + b"5\n", "Line 3 of .* is no JSON object. Write one JSON object a line"),
+        (b'{"id": "c", "quest\n' + OWN.encode(), "Line 1 of .* is not a JSON object"),
+        (OWN.encode() + b"5\n", "Line 3 of .* is not a JSON object. Write one JSON object a line"),
         (b"[\n" + OWN.encode() + b"]", r"begins a JSON list. Write one object a line"),
         (OWN.encode() * 2, "Line 3 of .* repeats the id 'a' of line 1"),
-        (OWN.encode() + '{"id": "é"}'.encode("latin-1"), r"Line 3 of .* is no UTF-8 \(byte 9\)"),
+        (OWN.encode() + '{"id": "é"}'.encode("latin-1"), r"Line 3 of .* is not UTF-8 \(byte 9\)"),
         (OWN.encode("utf-16"), "UTF-16"),
         (b"PK\x03\x04\x14\x00\x00\x00", "is not text"),
         (b'{"prompt": "x", "completion": "y"}', "no known format; their columns are: prompt, completion. .*--format"),

@@ -103,7 +103,7 @@ def test_squad_is_read_with_its_answers_paragraph_and_near_misses(tmp_path: Path
     assert answered.alternatives == ("in the 10th and 11th centuries",)
     assert answered.nuggets[0].any == (answered.answer, *answered.alternatives)
     assert answered.relevant_docs == ("Normans",)
-    ((title, text),) = documents_of(path)
+    ((title, text),) = documents_of(path).items()
     span = find_region(fold(text), answered.regions[0])
     assert title == "Normans"
     assert span is not None
@@ -130,7 +130,7 @@ def test_first_turns_that_the_agent_answers_are_read(tmp_path: Path, by_document
     assert answered.reference_contexts == (DOCUMENT["spans"]["4"]["text_sp"].strip(),)  # type: ignore[index]
     assert find_region(fold(TEXT), answered.regions[0])
     assert (unanswered.id, unanswered.unanswerable) == ("c", True)
-    assert [text for _, text in documents_of(path)] == [TEXT]
+    assert list(documents_of(path).values()) == [TEXT]
 
 
 def test_dialogues_without_their_documents_are_refused(tmp_path: Path) -> None:

@@ -10,8 +10,7 @@ from eval.metrics import Scores
 from eval.rows import Row
 from eval.scoring.offline.answer import METRICS, AnswerScorer
 from eval.scoring.stage import Cells
-from eval.similarity import Similarity
-from eval.vectors import Vectors
+from eval.similarity import Similarity, Vectors
 from tests.fakes.embedding import WordHashEmbedding
 from tests.fakes.eval_rows import answered, case, declined, unreplied
 

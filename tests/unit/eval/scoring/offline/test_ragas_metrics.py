@@ -15,7 +15,7 @@ from eval.rows import Row
 from eval.scoring.offline.ragas_metrics import METRICS, OF_CONTEXTS, OF_TEXTS, RagasError, RagasOfflineScorer
 from eval.scoring.ragas_telemetry import forbid_reports
 from eval.scoring.stage import Cells
-from eval.vectors import Vectors
+from eval.similarity import Vectors
 from tests.fakes.embedding import WordHashEmbedding, word_vector
 from tests.fakes.eval_rows import answered, case, declined, seen, unreplied
 
@@ -137,7 +137,7 @@ def test_without_ragas_nothing_applies_and_it_is_told_once() -> None:
 
 
 def test_the_evaluation_works_without_the_libraries_of_an_evaluation() -> None:
-    blocked = ("ragas", "langchain_core", "datasets", "rouge_score", "rapidfuzz", "sacrebleu", "deepeval")
+    blocked = ("ragas", "langchain_core", "datasets", "rouge_score", "sacrebleu", "deepeval")
     program = f"""
 import sys
 sys.modules.update(dict.fromkeys({blocked!r}))  # None: importing it fails

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from eval.cases import read_cases, read_cases_as
+from eval.cases import case_lines
+from eval.drafting.command import review
 from eval.drafting.draft import Checks, Draft
-from eval.drafting.review import review, write
+from eval.questions.files import read_cases
 from tests.unit.eval.drafting.test_draft import candidate, checks
 
 
@@ -20,7 +21,7 @@ def path(tmp_path: Path) -> Path:
         ("How long?", "all day long"),
     ]:
         assert made.take(candidate(question, phrase))
-    write(tmp_path / "q.jsonl", made.drafts)
+    (tmp_path / "q.jsonl").write_text(case_lines(made.drafts))
     return tmp_path / "q.jsonl"
 
 
@@ -42,7 +43,7 @@ def test_a_person_sees_question_fact_and_region_and_decides(path: Path) -> None:
     review(path, typed(["k", "d", "?", "q"]), shown.append)
 
     assert all(part in shown[0] for part in ("What is it?", "iron pot", "keeps pitch liquid"))
-    assert [(one.question, one.reviewed) for one in read_cases_as(path, Draft)] == [
+    assert [(one.question, one.reviewed) for one in read_cases(path, Draft)] == [
         ("What is it?", True),
         ("How long?", False),
     ]
@@ -63,7 +64,7 @@ def test_an_edited_question_is_kept_with_its_new_facts(path: Path) -> None:
 
     review(path, typed(["e", "What keeps tar warm?", "", "iron pot | copper kettle", "k", "q"]), shown.append)
 
-    first = read_cases_as(path, Draft)[0]
+    first = read_cases(path, Draft)[0]
     assert first.question == "What keeps tar warm?"
     assert first.answer == "An answer."
     assert first.nuggets[0].any == ("iron pot", "copper kettle")
