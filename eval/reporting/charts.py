@@ -1,39 +1,20 @@
-"""Sort scores into the bars of a distribution, and place the points of a history.
+"""Sort scores into the bars of a distribution, and choose the scale of a history.
 
-Flow: `figures.py`, `history.py` -> **here** -> the templates, which draw. Pure.
+Flow: `gather.py`, `history.py` -> **here** -> the templates, which place and draw. Pure.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from eval.cells import Metric
-from eval.reporting.figures import Latency, scores_of
-from eval.reporting.gather import Gathered
+from eval.reporting.gather import NO_SHARE, Gathered
 from eval.reporting.history import History, Past
-from eval.tables import duration, figure
+from eval.tables import duration, quantile
 
 BARS = 10
-
-
-@dataclass(frozen=True, slots=True)
-class Histogram:
-    """How scores are spread.
-
-    Attributes:
-        low, high: the range that the bars share evenly.
-        counts: scores in each bar; the last bar includes `high`.
-        two_valued: there are only zeros and ones, and a bar for each.
-    """
-
-    low: float
-    high: float
-    counts: tuple[int, ...]
-    two_valued: bool = False
-
-    def start(self, bar: int) -> float:
-        """Return where a bar begins."""
-        return self.low + bar * (self.high - self.low) / len(self.counts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +22,8 @@ class Picture:
     """The picture of one distribution.
 
     Attributes:
+        counts: scores in each bar; the last bar includes its upper end.
+        edges: of the bars, one more than there are bars. Two bars: there are only zeros and ones.
         ends: what stands below both ends of its axis.
         caption: the same in words.
         marks: lines across it: value, label.
@@ -48,7 +31,8 @@ class Picture:
 
     title: str
     about: str
-    spread: Histogram
+    counts: list[int]
+    edges: list[float]
     ends: tuple[str, str]
     caption: str
     marks: tuple[tuple[float, str], ...] = ()
@@ -59,22 +43,18 @@ class Trend:
     """The picture of one metric over the runs.
 
     Attributes:
-        points: each run that has a mean: its place among all, 0 to 1, the height, 0 to 1, the run, the mean.
-        changes: where the system became another one, 0 to 1.
+        points: each run that has a mean: its place in the history, the run, the mean.
         low, high: the ends of the vertical axis.
-        caption: the same in words.
     """
 
     metric: Metric
-    points: list[tuple[float, float, Past, float]]
-    changes: list[float]
+    points: list[tuple[int, Past, float]]
     low: float
     high: float
-    caption: str
 
 
-def histogram(values: Sequence[float], *, shares: bool = True) -> Histogram:
-    """Sort at least one value into bars.
+def histogram(values: Sequence[float], *, shares: bool = True) -> tuple[list[int], list[float]]:
+    """Sort at least one value into bars, and return the counts and the edges.
 
     Args:
         values: finite numbers.
@@ -82,70 +62,55 @@ def histogram(values: Sequence[float], *, shares: bool = True) -> Histogram:
             a round number.
     """
     if shares and set(values) <= {0.0, 1.0}:
-        return Histogram(0.0, 1.0, (list(values).count(0.0), list(values).count(1.0)), two_valued=True)
+        return [list(values).count(0.0), list(values).count(1.0)], [0.0, 0.5, 1.0]
     low = 0.0 if min(values) >= 0 else -_round_up(-min(values))
     high = 1.0 if shares and low >= -1 and 0 <= max(values) <= 1 else _round_up(max(values))
-    high = high if high > low else low + 1
-    counts = [0] * BARS
-    for value in values:
-        counts[min(BARS - 1, int((value - low) / (high - low) * BARS))] += 1
-    return Histogram(low, high, tuple(counts))
+    # Rounded, because 0.3 belongs to the bar that begins there, and the third of ten steps is a little more.
+    edges = np.linspace(low, high if high > low else low + 1, BARS + 1).round(12)
+    return np.histogram(np.clip(values, edges[0], edges[-1]), edges)[0].tolist(), edges.tolist()
 
 
-def distributions(run: Gathered, latency: Latency | None) -> list[Picture]:
-    """Return the picture of the times of whole answers, and one for every other metric with scores."""
-    pictures = [_of_times(latency)] if latency else []
+def pictures(run: Gathered) -> Iterator[Picture]:
+    """Yield the picture of the times of whole answers, and one for every other metric with scores."""
+    if run.seconds:
+        counts, edges = histogram(run.seconds, shares=False)
+        marks = {share: quantile(run.seconds, share) for share in (0.5, 0.95)}
+        p50, p95 = map(duration, marks.values())
+        yield Picture(
+            "latency",
+            "From the question to the whole answer, as the asker saw it.",
+            counts,
+            edges,
+            ("0", duration(edges[-1])),
+            f"Seconds to the whole answer: median {p50}, 95th percentile {p95}.",
+            ((marks[0.5], f"p50 {p50}"), (marks[0.95], f"p95 {p95}")),
+        )
     for metric in run.metrics:
-        values = scores_of(run, metric)
+        values = run.scores(metric)
         if values and metric.name != "seconds":
-            spread = histogram(values, shares=metric.family not in ("speed", "cost"))
-            filled = [f"{count} from {spread.start(bar):.3g}" for bar, count in enumerate(spread.counts) if count]
-            caption = f"bars {spread.start(1) - spread.low:.3g} wide: {', '.join(filled)}."
-            if spread.two_valued:
-                caption = f"{spread.counts[1]} of {len(values)} are 1, the others 0."
-            ends = (f"{spread.low:g}", f"{spread.high:g}")
-            pictures.append(Picture(metric.name, metric.about, spread, ends, f"{metric.name}: {caption}"))
-    return pictures
+            counts, edges = histogram(values, shares=metric.family not in NO_SHARE)
+            filled = (f"{count} from {start:.3g}" for count, start in zip(counts, edges, strict=False) if count)
+            caption = f"bars {edges[1] - edges[0]:.3g} wide: {', '.join(filled)}."
+            if len(counts) == 2:
+                caption = f"{counts[1]} of {len(values)} are 1, the others 0."
+            ends = (f"{edges[0]:g}", f"{edges[-1]:g}")
+            yield Picture(metric.name, metric.about, counts, edges, ends, f"{metric.name}: {caption}")
 
 
-def trends(history: History, metrics: Sequence[Metric]) -> list[Trend]:
-    """Return a picture for each metric that at least two runs scored; nothing for a single run."""
-    last, pictures = max(1, len(history.runs) - 1), []
+def trends(history: History, metrics: Sequence[Metric]) -> Iterator[Trend]:
+    """Yield a picture for each metric that at least two runs scored; nothing for a single run."""
     for metric in metrics:
-        means = [(past.means.get(metric.name), past) for past in history.runs]
-        values = [mean.value for mean, _ in means if mean and mean.value is not None]
-        if len(values) < 2:
-            continue
-        low, high = _ends(values)
-        points = [
-            (place / last, (mean.value - low) / (high - low), past, mean.value)
-            for place, (mean, past) in enumerate(means)
-            if mean and mean.value is not None
-        ]
-        caption = f"{metric.name} over {len(values)} runs: from {figure(values[0])} to {figure(values[-1])}."
-        changes = [(place - 0.5) / last for place in history.changes]
-        pictures.append(Trend(metric, points, changes, low, high, caption))
-    return pictures
-
-
-def _of_times(latency: Latency) -> Picture:
-    spread = histogram(latency.values, shares=False)
-    p50, p95 = duration(latency.p50), duration(latency.p95)
-    return Picture(
-        "latency",
-        "From the question to the whole answer, as the asker saw it.",
-        spread,
-        ("0", duration(spread.high)),
-        f"Seconds to the whole answer: median {p50}, 95th percentile {p95}.",
-        ((latency.p50, f"p50 {p50}"), (latency.p95, f"p95 {p95}")),
-    )
+        means = ((place, past, past.kept.means.get(metric.name)) for place, past in enumerate(history.runs))
+        points = [(place, past, mean.value) for place, past, mean in means if mean and mean.value is not None]
+        if len(points) > 1:
+            yield Trend(metric, points, *_ends([value for _, _, value in points]))
 
 
 def _ends(values: Sequence[float]) -> tuple[float, float]:
     """Return tenths around the values where they are parts of a whole, so that small changes show; else round ends."""
     if min(values) < 0 or max(values) > 1:
-        spread = histogram(values)
-        return spread.low, spread.high
+        _, edges = histogram(values)
+        return edges[0], edges[-1]
     return max(0, math.floor(10 * min(values) - 0.5)) / 10, min(10, math.ceil(10 * max(values) + 0.5)) / 10
 
 

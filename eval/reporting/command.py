@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 from errors import RagError
-from eval.reporting.gather import Gathered, gather, read_against
+from eval.reporting.gather import Gathered, gather
 from eval.reporting.history import read_history
 from eval.reporting.page import render_markdown, render_page
 from eval.reporting.results import questions_csv, results_json
@@ -57,13 +57,12 @@ def report(folder: RunFolder, out: Path, against: Path | None = None) -> tuple[G
         NothingToReportError: it has no scores.
         NotWrittenError: `out` cannot be written.
     """
-    gathered = gather(folder)
-    beside = read_against(folder, RunFolder(against)) if against else None
+    gathered = gather(folder, RunFolder(against) if against else None)
     print("Reading the runs of the same questions ...", file=sys.stderr)
     history = read_history(folder, folder.path.resolve().parent)
     files = {
-        PAGE: render_page(gathered, history, beside),
-        MARKDOWN: render_markdown(gathered, history, beside),
+        PAGE: render_page(gathered, history),
+        MARKDOWN: render_markdown(gathered, history),
         RESULTS: results_json(gathered),
         QUESTIONS: questions_csv(gathered),
     }

@@ -4,15 +4,13 @@ Flow: a folder of runs -> **here** -> the chart and the table of the page. Runs 
 history: the hash of the questions decides, not their names.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
 from errors import RagError
-from eval.cells import Mean
 from eval.run_folder import HEADER, Header, RunFolder
-from eval.summary import overview
+from eval.summary import Overview, overview
 from eval.tables import flat
 
 MOST = 100
@@ -25,22 +23,23 @@ class Past:
     Attributes:
         name: of its folder.
         header: what it is of.
-        fingerprint: of what was asked; the header's, or that of the first reply.
-        means: by metric: of the answerable questions, where there are any of them, else of the others.
-        judges: the judging models by family.
+        kept: its means and judges.
         this: whether it is the run that the report is about.
     """
 
     name: str
     header: Header
-    fingerprint: str
-    means: Mapping[str, Mean]
-    judges: Mapping[str, str]
+    kept: Overview
     this: bool
+
+    @property
+    def fingerprint(self) -> str:
+        """What was asked: the header's fingerprint, or that of the first reply."""
+        return self.header.fingerprint or self.kept.fingerprint
 
     def made_of(self) -> dict[str, str]:
         """Return all that a later run may differ in, by name."""
-        judges = {f"judge of {family}": model for family, model in self.judges.items()}
+        judges = {f"judge of {family}": model for family, model in self.kept.judges.items()}
         asked = {"asked": self.header.target, "corpus": self.header.corpus or ""}
         versions = flat(self.header.versions, "version of ")
         return {**asked, **dict(flat(self.header.settings)), **dict(versions), **judges}
@@ -56,15 +55,15 @@ class History:
         older: how many more there are.
     """
 
-    runs: tuple[Past, ...]
-    left_out: tuple[str, ...] = ()
-    older: int = 0
+    runs: list[Past]
+    left_out: list[str]
+    older: int
 
     @property
-    def changes(self) -> tuple[int, ...]:
+    def changes(self) -> list[int]:
         """Places of the runs whose system is another than that of the run before."""
         pairs = enumerate(pairwise(self.runs), start=1)
-        return tuple(place for place, (old, new) in pairs if old.fingerprint != new.fingerprint)
+        return [place for place, (old, new) in pairs if old.fingerprint != new.fingerprint]
 
     def changed(self, place: int) -> list[str]:
         """Return the differences between the run at this place and the one before, in what both report."""
@@ -76,7 +75,7 @@ class History:
 
 def read_history(folder: RunFolder, beside: Path) -> History:
     """Read the runs in the folder `beside` that asked what `folder` asked; that one is always among them."""
-    this, header, asked = folder.path.resolve(), folder.header(), [case.id for case in folder.cases()]
+    this, header, asked = folder.path.resolve(), folder.header(), tuple(case.id for case in folder.cases())
     found, left_out = {this: header}, list[str]()
     for path in sorted({path.resolve() for path in beside.iterdir()}) if beside.is_dir() else ():
         if path != this and (path / HEADER).is_file():
@@ -94,11 +93,10 @@ def read_history(folder: RunFolder, beside: Path) -> History:
         except RagError as error:
             left_out.append(f"{path.name}: {error.code}")
             continue
-        if list(kept.asked) != asked:
+        if kept.asked != asked:
             left_out.append(f"{path.name}: asked {len(kept.asked)} of the questions")
         elif not kept.means:
             left_out.append(f"{path.name}: no scores")
         else:
-            fingerprint = found[path].fingerprint or kept.fingerprint
-            runs.append(Past(path.name, found[path], fingerprint, kept.means, kept.judges, path == this))
-    return History(tuple(runs), tuple(left_out), len(same) - len(newest))
+            runs.append(Past(path.name, found[path], kept, path == this))
+    return History(runs, left_out, len(same) - len(newest))
