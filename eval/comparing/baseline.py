@@ -1,6 +1,6 @@
 """`python -m eval baseline RUN`: keep a run as what later ones are compared with.
 
-Flow: a run's folder -> `command.describe` shows what changes -> **here** -> a smaller run folder in the repository.
+Flow: a run's folder -> `printing.py` shows what changes -> **here** -> a smaller run folder in the repository.
 
 A baseline is a run like any other, without what no comparison reads or what differs from machine to machine: times,
 passages, citations, and the scores by families that need a judge or an extra package. Nothing is asked back: what was
@@ -18,9 +18,8 @@ import sys
 from pathlib import Path
 
 from errors import RagError
-from eval.comparing.changed import changed_rows
-from eval.comparing.command import describe
 from eval.comparing.pairing import join, read_side
+from eval.comparing.printing import changed_rows, describe
 from eval.comparing.verdicts import judge
 from eval.rows import Row
 from eval.run_folder import LOCK, RunFolder

@@ -1,6 +1,6 @@
 """Join two runs by their questions, and say what was left out and what else differs between them.
 
-Flow: two run folders -> **here** -> `verdicts.py`, `changed.py`, `printing.py`. Reads the folders, writes nothing.
+Flow: two run folders -> **here** -> `verdicts.py`, `printing.py`. Reads the folders, writes nothing.
 
 Only questions that both runs asked, in the same words and against the same references, are compared: a mean over other
 questions, or scores against another right answer, would look like a change of the system.

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from eval.cases import Case
-from eval.cells import Cell
+from eval.cells import Cell, score_of
 from eval.metrics import (
     SHORT_ANSWER_WORDS,
     contains,
@@ -183,7 +183,7 @@ def classify(case: Case, row: Row | None, cells: Mapping[str, Cell]) -> Verdict:
 def _right(case: Case, row: Row, cells: Mapping[str, Cell]) -> tuple[bool | None, str]:
     if row.outcome == "declined":
         return (None if case.answer is None else False), ""
-    judged = cells.get("answer_correctness", Cell(not_applicable="")).score
+    judged = score_of(cells, "answer_correctness")
     if judged is not None:
         return judged >= JUDGED_RIGHT, f"The judge's answer correctness is {judged:.2f}."
     if case.answer is None:
@@ -237,7 +237,7 @@ def _has_document(case: Case, row: Row) -> bool:
 
 def _against(row: Row, cells: Mapping[str, Cell]) -> str:
     """Return in what the answer leaves its passages; empty if it does not."""
-    scores = (cells[name].score for name in ("faithfulness", "deepeval_faithfulness") if name in cells)
+    scores = (score_of(cells, name) for name in ("faithfulness", "deepeval_faithfulness"))
     judged = next((score for score in scores if score is not None), None)
     if judged is not None:
         return f"The judge's faithfulness is {judged:.2f}." if judged < JUDGED_RIGHT else ""

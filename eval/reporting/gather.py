@@ -11,7 +11,7 @@ from functools import cached_property
 
 from errors import RagError
 from eval.cases import Case
-from eval.cells import Cell, Mean, Metric, means
+from eval.cells import Cell, Mean, Metric, means, score_of
 from eval.comparing.pairing import join, read_side
 from eval.comparing.verdicts import Difference, Verdicts, judge
 from eval.reporting.failures import KINDS, Kind, Verdict, classify
@@ -306,8 +306,7 @@ class Gathered:
 
     def score(self, case: Case, name: str) -> float | None:
         """Return the score of a question; None where it has none."""
-        cell = self.cells[case.id].get(name)
-        return cell.score if cell else None
+        return score_of(self.cells[case.id], name)
 
     def scores(self, metric: Metric) -> list[float]:
         """Return every score of a metric, in the order of the questions."""
