@@ -1,6 +1,6 @@
 """Read one run whole, tell what is missing in it, and work out every figure of its report.
 
-Flow: `RunFolder` -> **here** -> `charts.py`, `page.py` and `results.py`, which all show the same values.
+Flow: `RunFolder` -> **here** -> `page.py` and `results.py`, which all show the same values.
 """
 
 import math

@@ -9,9 +9,10 @@ from itertools import pairwise
 from pathlib import Path
 
 from errors import RagError
+from eval.cells import Metric
+from eval.comparing.pairing import differing
 from eval.run_folder import HEADER, Header, RunFolder
 from eval.summary import Overview, overview
-from eval.tables import flat
 
 MOST = 100
 
@@ -37,13 +38,6 @@ class Past:
         """What was asked: the header's fingerprint, or that of the first reply."""
         return self.header.fingerprint or self.kept.fingerprint
 
-    def made_of(self) -> dict[str, str]:
-        """Return all that a later run may differ in, by name."""
-        judges = {f"judge of {family}": model for family, model in self.kept.judges.items()}
-        asked = {"asked": self.header.target, "corpus": self.header.corpus or ""}
-        versions = flat(self.header.versions, "version of ")
-        return {**asked, **dict(flat(self.header.settings)), **dict(versions), **judges}
-
 
 @dataclass(frozen=True, slots=True)
 class History:
@@ -65,11 +59,16 @@ class History:
         pairs = enumerate(pairwise(self.runs), start=1)
         return [place for place, (old, new) in pairs if old.fingerprint != new.fingerprint]
 
+    def points(self, metric: Metric) -> list[tuple[int, Past, float]]:
+        """Return the place and the mean of each run that has a mean."""
+        means = ((place, past, past.kept.means.get(metric.name)) for place, past in enumerate(self.runs))
+        return [(place, past, mean.value) for place, past, mean in means if mean and mean.value is not None]
+
     def changed(self, place: int) -> list[str]:
         """Return the differences between the run at this place and the one before, in what both report."""
         if not place:
             return []
-        old, new = self.runs[place - 1].made_of(), self.runs[place].made_of()
+        old, new = (differing(past.header, past.kept.judges) for past in self.runs[place - 1 : place + 1])
         return [f"{name}: {old[name]} → {new[name]}" for name in new if name in old and old[name] != new[name]]
 
 

@@ -1,6 +1,6 @@
 """Render a run as one self-contained HTML file, and as Markdown.
 
-Flow: `gather.py`, `charts.py`, `history.py` -> **here** and `templates/` -> `report.html` and `eval_report.md`. Pure:
+Flow: `gather.py`, `history.py` -> **here** and `templates/` -> `report.html` and `eval_report.md`. Pure:
 returns text.
 
 Documents and answers come from anywhere. Every value is escaped, nothing of them stands in a script or a style, and
@@ -25,9 +25,9 @@ from markupsafe import Markup, escape
 
 from eval.cases import Case
 from eval.comparing.printing import bounds, said, signed
-from eval.reporting.charts import pictures, trends
+from eval.reporting.charts import histogram, scale
 from eval.reporting.failures import FOUND_RULE, KINDS, RIGHT_RULE
-from eval.reporting.gather import EXAMPLES, JUDGED, TITLES, Gathered
+from eval.reporting.gather import EXAMPLES, JUDGED, NO_SHARE, TITLES, Gathered
 from eval.reporting.history import History
 from eval.rows import Row, Seen
 from eval.tables import duration, figure, flat, moment, percent, quantile
@@ -230,10 +230,10 @@ _ENVIRONMENT = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-_ENVIRONMENT.filters |= {
-    one.__name__: one
-    for one in (answer, begin, bounds, duration, figure, moment, percent, quantile, signed, text, web_link)
-}
+_FILTERS = (
+    answer, begin, bounds, duration, figure, histogram, moment, percent, quantile, scale, signed, text, web_link,
+)  # fmt: skip
+_ENVIRONMENT.filters |= {one.__name__: one for one in _FILTERS}
 
 
 def _render(template: str, run: Gathered, history: History, **values: Any) -> str:
@@ -247,8 +247,7 @@ def _render(template: str, run: Gathered, history: History, **values: Any) -> st
         rules=(RIGHT_RULE, FOUND_RULE),
         examples=EXAMPLES,
         most_quotes=MOST_QUOTES,
-        pictures=pictures(run),
-        trends=trends(history, run.main),
+        no_share=NO_SHARE,
         facts=run_facts(run),
         collection=collection(run),
         settings=dict(flat(run.header.settings)),

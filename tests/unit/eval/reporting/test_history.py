@@ -6,7 +6,6 @@ import pytest
 
 from eval.cells import scored
 from eval.reporting import history as history_of_runs
-from eval.reporting.charts import trends
 from eval.reporting.history import read_history
 from eval.run_folder import RunFolder, Scored
 from eval.scoring.catalogue import METRICS
@@ -83,13 +82,10 @@ def test_a_line_marks_where_the_system_became_another_one(tmp_path: Path) -> Non
         sample_run(tmp_path / f"{number}", started=f"2026-03-0{number + 1}T00:00:00+00:00", fingerprint=fingerprint)
     history = read_history(RunFolder(tmp_path / "2"), tmp_path)
 
-    (trend,) = trends(history, [METRICS["word_recall"]])
-
     assert history.changes == [2]
-    assert [(place, past.this, mean) for place, past, mean in trend.points] == [
+    assert [(place, past.this, mean) for place, past, mean in history.points(METRICS["word_recall"])] == [
         (0, False, 0.3), (1, False, 0.3), (2, True, 0.3),
     ]  # fmt: skip
-    assert (trend.low, trend.high) == (0.2, 0.4)
 
 
 def test_a_link_to_a_run_is_no_second_run(tmp_path: Path) -> None:
@@ -117,7 +113,7 @@ def test_what_changed_between_two_runs_is_named(tmp_path: Path) -> None:
     history = read_history(this, tmp_path)
 
     assert history.changed(0) == []
-    assert history.changed(1) == ["retrieval.top_k: 20 → 8", "version of treeline: 0.9.0 → 0.9.1"]
+    assert history.changed(1) == ["settings.retrieval.top_k: 20 → 8", "versions.treeline: 0.9.0 → 0.9.1"]
     assert history.runs[1].kept.judges == {"ragas": "a judge"}
 
 
