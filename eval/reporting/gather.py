@@ -64,25 +64,6 @@ class NothingToReportError(RagError):
     code = "nothing_to_report"
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A metric in a table.
-
-    Attributes:
-        share: the mean, for metrics whose scores lie between 0 and 1; None for others: they are not shares.
-        lacks: where it does not apply or can say nothing, and why; empty where it applies to all questions.
-        scatter: of the mean, from a judge's disagreement with itself; None where it judged once.
-        beside: this run against another one; None without one.
-    """
-
-    metric: Metric
-    mean: Mean
-    share: float | None
-    lacks: str
-    scatter: float | None
-    beside: Difference | None
-
-
 @dataclass(frozen=True)
 class Group:
     """Some questions of a run.
@@ -121,14 +102,18 @@ class Group:
             and (self.means[metric.name].n or any(cell.failed for cell in self._cells(metric)))
         ]
 
-    @property
-    def lines(self) -> list[Line]:
-        """A line for each of these metrics."""
-        return [self.line(metric) for metric in self.metrics]
+    def share(self, metric: Metric) -> float | None:
+        """Return the mean of a metric whose scores lie between 0 and 1; None for others: they are not shares."""
+        is_share = metric.family not in NO_SHARE and all(0 <= score <= 1 for score in self.run.scores(metric))
+        return self.means[metric.name].value if is_share else None
 
-    def line(self, metric: Metric) -> Line:
-        """Return what a table shows of a metric."""
-        mean, why, lacks = self.means[metric.name], self._lacking(metric), ""
+    def beside(self, metric: Metric) -> Difference | None:
+        """Return what the other run differs by; None without one."""
+        return next((one for one in self.differences if one.metric.name == metric.name), None)
+
+    def lacks(self, metric: Metric) -> str:
+        """Return where a metric does not apply or can say nothing, and why; empty if it applies to all questions."""
+        why, lacks = self._lacking(metric), ""
         if why:
             lacks = f"Does not apply to {why.total()} of {len(self.cases)} questions: {why.most_common(1)[0][0]}."
         if metric in OF_CONTEXTS and (blind := sum(self._is_blind(metric, case) for case in self.cases)):
@@ -137,15 +122,7 @@ class Group:
                 "wants passages that are like a reference context as a whole, letter by letter, and longer ones never "
                 "are."
             )
-        is_share = metric.family not in NO_SHARE and all(0 <= score <= 1 for score in self.run.scores(metric))
-        return Line(
-            metric,
-            mean,
-            mean.value if is_share else None,
-            lacks.strip(),
-            self.run.scatter.get(metric.name),
-            next((one for one in self.differences if one.metric.name == metric.name), None),
-        )
+        return lacks.strip()
 
     @property
     def unmeasured(self) -> dict[str, list[str]]:
@@ -280,20 +257,13 @@ class Gathered:
 
         return sorted(self.of_kind("right"), key=score)[: max(0, EXAMPLES - examples)]
 
-    @property
-    def changes(self) -> list[tuple[Case, Kind, Kind]]:
-        """The questions whose class was good in the other run and is bad here, or the contrary; losses first."""
-        other = self.other
-        questions = {case.id: case.question for case in other.cases} if other else {}
-        found = [
-            (case, other.verdicts[case.id].kind, self.verdicts[case.id].kind)
-            for case in self.cases
-            if other and questions.get(case.id) == case.question
-        ]
-        return sorted(
-            (change for change in found if {change[1].state, change[2].state} == {"good", "bad"}),
-            key=lambda change: change[2].state,
-        )
+    def changes(self, other: "Gathered") -> list[tuple[Case, Kind, Kind]]:
+        """Return the questions whose class is good in the other run and bad here, or the contrary; losses first."""
+        questions = {case.id: case.question for case in other.cases}
+        shared = (case for case in self.cases if questions.get(case.id) == case.question)
+        kinds = ((case, other.verdicts[case.id].kind, self.verdicts[case.id].kind) for case in shared)
+        turned = (change for change in kinds if {change[1].state, change[2].state} == {"good", "bad"})
+        return sorted(turned, key=lambda change: change[2].state)
 
     def of_kind(self, key: str) -> list[Case]:
         """Return the questions of a class, in their order."""

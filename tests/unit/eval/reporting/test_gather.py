@@ -2,11 +2,11 @@ from pathlib import Path
 
 import pytest
 
-from eval.cells import failed, not_applicable, scored
+from eval.cells import Mean, failed, not_applicable, scored
 from eval.comparing.pairing import NotComparableError
 from eval.reporting.gather import TITLES, NothingToReportError, gather, known_metrics
 from eval.run_folder import RunFolder, RunFolderError
-from eval.scoring.catalogue import FAMILIES
+from eval.scoring.catalogue import FAMILIES, METRICS
 from tests.fakes.runs import DAM, SAMPLE_CASES, SAMPLE_ROWS, case, reply, sample_cells, sample_run, write_run
 
 
@@ -78,12 +78,11 @@ def test_lines_hold_what_says_something_of_their_questions(tmp_path: Path) -> No
     cells["missed"]["citations"] = {"citation_recall": failed("the judge is down")}
     run = gather(write_run(tmp_path / "a", SAMPLE_CASES, SAMPLE_ROWS, cells))
 
-    assert [line.metric.name for line in run.unanswerable.lines] == ["abstention_recall", "seconds"]
-    found = {line.metric.name: line for line in run.answerable.lines}
-    assert list(found) == ["word_recall", "citation_recall", "declined", "seconds"]
-    assert (found["word_recall"].mean.n, found["word_recall"].mean.of, found["word_recall"].share) == (5, 6, 0.3)
-    assert found["citation_recall"].mean.value is None
-    assert found["seconds"].share is None
+    assert [metric.name for metric in run.unanswerable.metrics] == ["abstention_recall", "seconds"]
+    found = {metric.name: run.answerable.share(metric) for metric in run.answerable.metrics}
+    assert found == {"word_recall": 0.3, "citation_recall": None, "declined": pytest.approx(1 / 6), "seconds": None}
+    assert run.answerable.means["word_recall"] == Mean(0.3, 5, 6)
+    assert run.answerable.means["citation_recall"].value is None
 
 
 def test_another_run_stands_beside_over_the_rows_that_both_scored(tmp_path: Path) -> None:
@@ -92,12 +91,12 @@ def test_another_run_stands_beside_over_the_rows_that_both_scored(tmp_path: Path
     folder = write_run(tmp_path / "a", SAMPLE_CASES, SAMPLE_ROWS, one)
     other = write_run(tmp_path / "b", SAMPLE_CASES, SAMPLE_ROWS, two)
 
-    line = gather(folder, other).answerable.lines[0]
+    beside = gather(folder, other).answerable.beside(METRICS["word_recall"])
 
-    assert line.beside is not None
-    assert line.beside.interval is not None
-    assert (line.beside.mean_a, line.beside.interval.mean, line.beside.pairs) == pytest.approx((0.25, 0.125, 4))
-    assert line.beside.verdict == "too few to tell"
+    assert beside is not None
+    assert beside.interval is not None
+    assert (beside.mean_a, beside.interval.mean, beside.pairs) == pytest.approx((0.25, 0.125, 4))
+    assert beside.verdict == "too few to tell"
 
 
 def test_where_a_metric_does_not_apply_is_told_beside_it_with_the_reason(tmp_path: Path) -> None:
@@ -110,7 +109,7 @@ def test_where_a_metric_does_not_apply_is_told_beside_it_with_the_reason(tmp_pat
     cells["right"]["retrieval"]["ndcg@10"] = not_applicable("the case grades no documents")
     run = gather(write_run(tmp_path / "a", SAMPLE_CASES, SAMPLE_ROWS, cells))
 
-    found_lines = {line.metric.name: line.lacks for line in run.everything.lines}
+    found_lines = {metric.name: run.everything.lacks(metric) for metric in run.everything.metrics}
 
     assert found_lines["citation_recall"] == "Does not apply to 3 of 8 questions: the service tells no citations."
     assert "0 for 2 questions although the passages hold" in found_lines["ragas_context_recall"]
@@ -119,15 +118,15 @@ def test_where_a_metric_does_not_apply_is_told_beside_it_with_the_reason(tmp_pat
 
 
 def test_questions_that_turned_are_told_losses_first(tmp_path: Path) -> None:
-    folder = sample_run(tmp_path / "a")
+    run = gather(sample_run(tmp_path / "a"))
     rows = [
         reply("right", "I don't know.", DAM, outcome="declined") if row.id == "right"
         else reply("declined", "They had 450 kilowatts.", DAM) if row.id == "declined" else row
         for row in SAMPLE_ROWS
     ]  # fmt: skip
-    other = write_run(tmp_path / "b", SAMPLE_CASES, rows, sample_cells())
+    other = gather(write_run(tmp_path / "b", SAMPLE_CASES, rows, sample_cells()))
 
-    assert [(case.id, before.key, now.key) for case, before, now in gather(folder, other).changes] == [
+    assert [(case.id, before.key, now.key) for case, before, now in run.changes(other)] == [
         ("declined", "right", "declined"), ("right", "declined", "right"),
     ]  # fmt: skip
 
