@@ -13,7 +13,7 @@ Failed rows pair with nothing, so that each side's coverage stands beside its me
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -134,7 +134,7 @@ def judge(joined: Joined, min_difference: float = 0.0, again: Sequence[tuple[Sid
         found = []
         for places, of_group in zip(groups, chance, strict=True):
             compared = (
-                _compare(joined, places, name, own[places], noise=noises.get(name), chance=float(likely))
+                _compare(joined, places, name, own[places], floor=noises.get(name), chance=float(likely))
                 for name, own, likely in zip(names, differences, of_group, strict=True)
             )
             told = (one for one in compared if one.a.of or one.b.of)
@@ -190,7 +190,9 @@ def _differences(joined: Joined, name: str) -> Numbers:
     return np.where(np.abs(b - a) < TIE, 0.0, b - a)
 
 
-def _compare(joined: Joined, places: Places, name: str, found: Numbers, **known: Any) -> Difference:
+def _compare(
+    joined: Joined, places: Places, name: str, found: Numbers, *, floor: float | None, chance: float
+) -> Difference:
     metric = metric_of(name)
     ids = [joined.cases[place].id for place in places]
     cells_a, cells_b = ([side.cells[id_].get(name) for id_ in ids] for side in (joined.a, joined.b))
@@ -211,7 +213,8 @@ def _compare(joined: Joined, places: Places, name: str, found: Numbers, **known:
             a is not None and a.score is not None and (b is None or b.failed is not None)
             for a, b in zip(cells_a, cells_b, strict=True)
         ),
-        **known,
+        noise=floor,
+        chance=chance,
     )
 
 

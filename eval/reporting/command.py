@@ -8,7 +8,6 @@ only what is there: nothing is asked or scored, and the same run gives the same 
 """
 
 import argparse
-import os
 import sys
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from eval.reporting.gather import Gathered, gather
 from eval.reporting.history import read_history
 from eval.reporting.page import render_markdown, render_page
 from eval.reporting.results import questions_csv, results_json
-from eval.run_folder import RunFolder
+from eval.run_folder import RunFolder, replace_file
 from settings import Settings
 
 PAGE, MARKDOWN, RESULTS, QUESTIONS = "report.html", "eval_report.md", "eval_results.json", "per_question_results.csv"
@@ -66,22 +65,15 @@ def report(folder: RunFolder, out: Path, against: Path | None = None) -> tuple[G
         RESULTS: results_json(gathered),
         QUESTIONS: questions_csv(gathered),
     }
-    _write(out, files)
-    return gathered, [out / name for name in files]
-
-
-def _write(out: Path, files: dict[str, str]) -> None:
-    """Write the files, each whole or not at all."""
     try:
         out.mkdir(parents=True, exist_ok=True)
         for name, text in files.items():
-            draft = out / f"{name}.part"
-            draft.write_text(text, encoding="utf-8", errors="replace", newline="")
-            os.replace(draft, out / name)
+            replace_file(out / name, text)
     except OSError as error:
         raise NotWrittenError(
             f"The report cannot be written to {out}: {error.strerror or error}.", "Name another folder with --out."
         ) from error
+    return gathered, [out / name for name in files]
 
 
 def _summary(run: Gathered) -> list[str]:

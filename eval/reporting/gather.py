@@ -315,7 +315,7 @@ def gather(folder: RunFolder, against: RunFolder | None = None) -> Gathered:
         if not shared == len(cases) == len(other.cases):
             notices.append(f"{shared} questions are in {other.name} as well; only these are compared with it.")
     return Gathered(
-        name=folder.path.resolve().name,
+        name=folder.path.resolve().name.encode(errors="replace").decode(),
         header=header,
         cases=cases,
         rows=rows,
@@ -337,12 +337,8 @@ def known_metrics(names: Sequence[str]) -> list[Metric]:
     """
     unknown = "A metric that this version of Treeline does not know."
     found = [METRICS.get(name) or Metric(name, UNKNOWN, "higher", unknown) for name in names]
-    families, order = list(TITLES), list(METRICS)
-
-    def place(metric: Metric) -> tuple[int, int]:
-        return families.index(metric.family), order.index(metric.name) if metric.name in METRICS else len(order)
-
-    return sorted(found, key=place)
+    families, order = list(TITLES), {name: place for place, name in enumerate(METRICS)}
+    return sorted(found, key=lambda one: (families.index(one.family), order.get(one.name, len(order))))
 
 
 def _by_reason(reasons: Iterable[tuple[str, str]]) -> dict[str, list[str]]:

@@ -17,13 +17,12 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlsplit
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup, escape
 
-from eval.cases import Case
 from eval.comparing.printing import bounds, said, signed
 from eval.reporting.charts import histogram, scale
 from eval.reporting.failures import FOUND_RULE, KINDS, RIGHT_RULE
@@ -51,27 +50,13 @@ _MARKUP = re.compile(r"([\\`*_{}\[\]<>|#~!])")
 _LINK = re.compile(r"(?i)\b(https?|ftp|mailto|javascript|data)(?=:)|(?<=\bwww)\.")
 
 
-class Shown(NamedTuple):
-    """One question of the page.
-
-    Attributes:
-        place: 1-based, in the order of the run; makes the anchors, as ids may be anything.
-        room: characters that there are for its texts.
-        passages: as many as there is room for, each with its text.
-    """
-
-    place: int
-    case: Case
-    room: int
-    passages: list[tuple[Seen, Markup]]
-
-
 def render_page(run: Gathered, history: History) -> str:
     """Return the HTML of a report about a run; `history`: runs of the same questions, this one among them."""
     assets = {name: (TEMPLATES / name).read_text(encoding="utf-8") for name in ASSETS}
     digests = {name: base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for name, text in assets.items()}
     shown = shown_questions(run)
-    return _render("report.html", run, history, assets=assets, digests=digests, shown=shown)
+    room = max(LEAST_CHARS, min(MOST_CHARS, PAGE_CHARS // len(shown)))
+    return _render("report.html", run, history, assets=assets, digests=digests, shown=shown, room=room)
 
 
 def render_markdown(run: Gathered, history: History) -> str:
@@ -79,17 +64,14 @@ def render_markdown(run: Gathered, history: History) -> str:
     return re.sub(r"\n{3,}", "\n\n", _render("report.md", run, history)).strip() + "\n"
 
 
-def shown_questions(run: Gathered) -> list[Shown]:
-    """Prepare the questions in their order; of very many, those that went wrong first, and at most `MOST_QUESTIONS`."""
-    placed = list(enumerate(run.cases, start=1))
-    if len(placed) > MOST_QUESTIONS:
-        placed.sort(key=lambda pair: run.verdicts[pair[1].id].kind.state != "bad")
-        placed = sorted(placed[:MOST_QUESTIONS], key=lambda pair: pair[0])
-    room = max(LEAST_CHARS, min(MOST_CHARS, PAGE_CHARS // len(placed)))
-    return [
-        Shown(place, case, room, list(_passages(run.rows[case.id], room)) if case.id in run.rows else [])
-        for place, case in placed
-    ]
+def shown_questions(run: Gathered) -> dict[str, int]:
+    """Return the place of each question, from 1, by its id; of very many, those that went wrong first.
+
+    Anchors are made of places, as ids may be anything.
+    """
+    places = {case.id: place for place, case in enumerate(run.cases, start=1)}
+    wrong_first = sorted(places, key=lambda id_: run.verdicts[id_].kind.state != "bad")[:MOST_QUESTIONS]
+    return {id_: places[id_] for id_ in sorted(wrong_first, key=places.__getitem__)}
 
 
 def run_facts(run: Gathered) -> dict[str, str]:
@@ -171,7 +153,23 @@ def answer(row: Row, place: int, limit_chars: int) -> Markup:
     return Markup(re.sub(r"\[(\d{1,4})\]", mark, bold)) + _rest(left_out)  # noqa: S704  # escaped above
 
 
-def passage(value: str, spans: Iterable[tuple[int, int]], limit_chars: int) -> Markup:
+def passages(row: Row, room: int) -> Iterator[tuple[Seen, Markup]]:
+    """Yield the passages that there is room for beside the answer and its quotes, each with its text."""
+    quotes = row.citations[:MOST_QUOTES]
+    room -= min(len(row.answer or ""), room // 2) + sum(min(len(quote.quote or ""), room // 4) for quote in quotes)
+    for seen in row.passages:
+        if room <= 0:
+            break
+        spans = [
+            (quote.start - seen.start, quote.end - seen.start)
+            for quote in quotes
+            if quote.doc_id == seen.doc_id and not (seen.start is None or quote.start is None or quote.end is None)
+        ]
+        yield seen, quoted(seen.text, spans, room)
+        room -= len(seen.text)
+
+
+def quoted(value: str, spans: Iterable[tuple[int, int]], limit_chars: int) -> Markup:
     """Return a passage with the spans marked that the answer quotes; they may overlap and reach beyond the text."""
     shown, left_out = shorten(value, limit_chars)
     found, at = Markup(), 0
@@ -199,25 +197,6 @@ def _rest(left_out: int) -> Markup:
     return told.format(left_out) if left_out else Markup()
 
 
-def _passages(row: Row, room: int) -> Iterator[tuple[Seen, Markup]]:
-    """Yield the passages that there is room for beside the answer and its quotes, with what is quoted of them."""
-    quotes = row.citations[:MOST_QUOTES]
-    room -= min(len(row.answer or ""), room // 2) + sum(min(len(quote.quote or ""), room // 4) for quote in quotes)
-    for seen in row.passages:
-        if room <= 0:
-            break
-        spans = [
-            (quote.start - seen.start, quote.end - seen.start)
-            for quote in quotes
-            if seen.start is not None
-            and quote.doc_id == seen.doc_id
-            and quote.start is not None
-            and quote.end is not None
-        ]
-        yield seen, passage(seen.text, spans, room)
-        room -= len(seen.text)
-
-
 def _finished(value: Any) -> Any:
     return plain(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
@@ -231,7 +210,8 @@ _ENVIRONMENT = Environment(
     lstrip_blocks=True,
 )
 _FILTERS = (
-    answer, begin, bounds, duration, figure, histogram, moment, percent, quantile, scale, signed, text, web_link,
+    answer, begin, bounds, duration, figure, histogram, moment, passages, percent, quantile, scale, signed, text,
+    web_link,
 )  # fmt: skip
 _ENVIRONMENT.filters |= {one.__name__: one for one in _FILTERS}
 

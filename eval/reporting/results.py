@@ -69,11 +69,26 @@ def results_json(run: Gathered) -> str:
 def questions_csv(run: Gathered) -> str:
     """Return a line a question: what is known of it, a column a metric, and why cells are empty."""
     text = io.StringIO(newline="")
-    writer = csv.writer(text)
     names = [metric.name for metric in run.metrics]
+    writer = csv.writer(text)
     writer.writerow([*_COLUMNS, *map(_safe, names), "not_scored"])
     for case in run.cases:
-        cells, known = run.cells[case.id], _known(run, case)
+        row, verdict, cells = run.rows.get(case.id), run.verdicts[case.id], run.cells[case.id]
+        known: dict[str, Any] = dict(row) if row else {"passages": ()}
+        documents = dict.fromkeys(passage.doc_id for passage in known["passages"] if passage.doc_id)
+        known |= {
+            "id": case.id,
+            "category": case.category,
+            "answerable": "no" if case.unanswerable else "yes" if case.answer else "unknown",
+            "question": case.question,
+            "reference": case.answer,
+            "class": verdict.kind.title,
+            "why": verdict.why,
+            "citations": len(row.citations) if row else None,
+            "passages": len(row.passages) if row else None,
+            "documents": " ".join(documents),
+            "warnings": " ".join(row.warnings) if row else None,
+        }
         lacks = [
             f"{name}: {f'failed: {cells[name].failed}' if name in cells else 'not scored'}"
             for name in names
@@ -82,28 +97,6 @@ def questions_csv(run: Gathered) -> str:
         scores = (run.score(case, name) for name in names)
         writer.writerow([*(_safe(known.get(name)) for name in _COLUMNS), *scores, _safe("; ".join(lacks))])
     return text.getvalue()
-
-
-def _known(run: Gathered, case: Case) -> dict[str, Any]:
-    row, verdict = run.rows.get(case.id), run.verdicts[case.id]
-    known = {
-        "id": case.id,
-        "category": case.category,
-        "answerable": "no" if case.unanswerable else "yes" if case.answer else "unknown",
-        "question": case.question,
-        "reference": case.answer,
-        "class": verdict.kind.title,
-        "why": verdict.why,
-    }
-    if row is None:
-        return known
-    counts = {
-        "citations": len(row.citations),
-        "passages": len(row.passages),
-        "documents": " ".join(dict.fromkeys(passage.doc_id for passage in row.passages if passage.doc_id)),
-        "warnings": " ".join(row.warnings),
-    }
-    return dict(row) | known | counts
 
 
 def _means(group: Group) -> dict[str, dict[str, Any]]:

@@ -1,6 +1,6 @@
 import pytest
 
-from eval.reporting.page import answer, passage, plain, shorten, web_link
+from eval.reporting.page import answer, plain, quoted, shorten, web_link
 from eval.rows import Quote
 from tests.fakes.runs import reply
 
@@ -26,10 +26,10 @@ def test_an_answer_has_no_other_markup_and_tells_what_is_cut() -> None:
 
 
 def test_quoted_spans_are_marked_once_where_they_overlap_or_reach_out() -> None:
-    found = passage("0123456789", [(6, 40), (-3, 2), (1, 4), (20, 30)], 1_000)
+    found = quoted("0123456789", [(6, 40), (-3, 2), (1, 4), (20, 30)], 1_000)
 
     assert found == "<mark>01</mark><mark>23</mark>45<mark>6789</mark>"
-    assert passage("<a>b", [(1, 3)], 1_000) == "&lt;<mark>a&gt;</mark>b"
+    assert quoted("<a>b", [(1, 3)], 1_000) == "&lt;<mark>a&gt;</mark>b"
 
 
 def test_characters_that_steer_are_shown_by_name_and_scripts_from_the_right_stay() -> None:
