@@ -5,7 +5,7 @@ Flow: `RunFolder` -> **here** -> `page.py` and `results.py`, which all show the 
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -127,9 +127,12 @@ class Group:
     @property
     def unmeasured(self) -> dict[str, list[str]]:
         """The metrics that apply to none of these questions, by the reason that most of them give."""
-        absent = [one for one in self.run.metrics if one not in self.metrics and one.name not in OVER_ALL]
-        reasons = ((metric.name, self._lacking(metric).most_common(1)) for metric in absent)
-        return _by_reason((name, most[0][0]) for name, most in reasons if most)
+        found: dict[str, list[str]] = {}
+        for metric in self.run.metrics:
+            why = self._lacking(metric)
+            if why and metric not in self.metrics and metric.name not in OVER_ALL:
+                found.setdefault(why.most_common(1)[0][0], []).append(metric.name)
+        return found
 
     def _cells(self, metric: Metric) -> Iterator[Cell]:
         rows = (self.run.cells[case.id] for case in self.cases)
@@ -282,11 +285,6 @@ class Gathered:
         """Return every score of a metric, in the order of the questions."""
         return [score for case in self.cases if (score := self.score(case, metric.name)) is not None]
 
-    def not_applicable(self, case: Case) -> dict[str, list[str]]:
-        """Return why metrics do not apply to a question: reason -> their names."""
-        cells = self.cells[case.id].items()
-        return _by_reason((name, cell.not_applicable) for name, cell in cells if cell.not_applicable is not None)
-
 
 def gather(folder: RunFolder, against: RunFolder | None = None) -> Gathered:
     """Read a run, and compare it with another one.
@@ -339,14 +337,6 @@ def known_metrics(names: Sequence[str]) -> list[Metric]:
     found = [METRICS.get(name) or Metric(name, UNKNOWN, "higher", unknown) for name in names]
     families, order = list(TITLES), {name: place for place, name in enumerate(METRICS)}
     return sorted(found, key=lambda one: (families.index(one.family), order.get(one.name, len(order))))
-
-
-def _by_reason(reasons: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-    """Return the names of each reason."""
-    found: dict[str, list[str]] = {}
-    for name, why in reasons:
-        found.setdefault(why, []).append(name)
-    return found
 
 
 def _notices(
