@@ -149,8 +149,10 @@ def judge(joined: Joined, min_difference: float = 0.0, again: Sequence[tuple[Sid
             by_category.setdefault(case.category or "", []).append(place)
     if len(by_category) < 2:
         by_category = {}
+    of_answerable, of_unanswerable = over([answerable, unanswerable])
     return Verdicts(
-        *over([answerable, unanswerable]),
+        of_answerable,
+        of_unanswerable,
         dict(zip(by_category, over(list(by_category.values())), strict=True)),
         tuple(sorted(names_a - names_b)),
         tuple(sorted(names_b - names_a)),
