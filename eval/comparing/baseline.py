@@ -14,7 +14,6 @@ questions.
 
 import argparse
 import shutil
-import sys
 from pathlib import Path
 
 from errors import RagError
@@ -54,10 +53,9 @@ def run(arguments: argparse.Namespace, _settings: Settings) -> int:
     _check(new)
     if kept.exists():
         joined = join(read_side(kept), read_side(new))
-        text = describe(joined, judge(joined), changed_rows(joined), ROWS_SHOWN)
-        sys.stdout.write(text + "\n\n")
+        print(describe(joined, judge(joined), changed_rows(joined), ROWS_SHOWN), end="\n\n")
     keep(new, kept.path)
-    sys.stdout.write(f"{kept.path} is {new.path} now: see git diff --stat, and commit it with the change.\n")
+    print(f"{kept.path} is {new.path} now: see git diff --stat, and commit it with the change.")
     return 0
 
 
@@ -71,7 +69,7 @@ def keep(run_folder: RunFolder, path: Path) -> None:
     if path.exists() and not target.exists():
         raise BadBaselineError(f"{path} exists and holds no run.", "Name another folder with --to.")
     shutil.rmtree(draft.path, ignore_errors=True)
-    rows = {id_: _reduced(row) for id_, row in run_folder.rows().items()}
+    rows = {id_: Row.model_validate(row.model_dump(exclude=_LEFT_OUT)) for id_, row in run_folder.rows().items()}
     draft.create(run_folder.header(), run_folder.cases())
     with draft.writing():
         for row in rows.values():
@@ -102,7 +100,3 @@ def _check(folder: RunFolder) -> None:
             f"{folder.path} has failed scores, e.g. {broken[0].family} of {broken[0].id}.",
             f"See why, then score it again: python -m eval score {folder.path}.",
         )
-
-
-def _reduced(row: Row) -> Row:
-    return Row.model_validate(row.model_dump(exclude=_LEFT_OUT))

@@ -94,7 +94,12 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     verdicts, rows = judge(joined, arguments.min_difference, again), changed_rows(joined)
     failed = failures(verdicts, wanted)
     if arguments.json:
-        _write(arguments.json, _as_json(joined, verdicts, rows, failed))
+        text = json.dumps(_as_json(joined, verdicts, rows, failed), indent=2, ensure_ascii=False) + "\n"
+        try:
+            arguments.json.write_text(text, encoding="utf-8")
+        except OSError as error:
+            message = f"{arguments.json} cannot be written: {error.strerror}."
+            raise SettingsError(message, "Name another file with --json.") from error
     print(describe(joined, verdicts, rows, arguments.rows, arguments.min_difference))
     if failed:
         print("\nFAILED (--fail-on):", *(f"- {sentence}" for sentence in failed), sep="\n")
@@ -208,10 +213,3 @@ def _as_json(joined: Joined, verdicts: Verdicts, rows: list[Changed], failed: li
 
 def _plain(one: Difference) -> dict[str, Any]:
     return {**asdict(one), "metric": one.metric.name, "family": one.metric.family, "better": one.metric.better}
-
-
-def _write(path: Path, figures: dict[str, Any]) -> None:
-    try:
-        path.write_text(json.dumps(figures, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise SettingsError(f"{path} cannot be written: {error.strerror}.", "Name another file with --json.") from error

@@ -39,7 +39,12 @@ def run(arguments: argparse.Namespace, _settings: Settings) -> int:
     """Write the files and print where they are."""
     out = arguments.out or arguments.run
     gathered, files = report(RunFolder(arguments.run), out, arguments.against)
-    print("\n".join([*_summary(gathered), "", *(f"  {path}" for path in files)]))
+    print(f"{gathered.name}: {len(gathered.cases)} questions, scores {gathered.source}")
+    for kind in gathered.kinds:
+        print(f"  {gathered.counts[kind.key]:>4}  {kind.title}")
+    for notice in gathered.notices:
+        print(f"  note: {notice}")
+    print("", *(f"  {path}" for path in files), sep="\n")
     return 0
 
 
@@ -74,9 +79,3 @@ def report(folder: RunFolder, out: Path, against: Path | None = None) -> tuple[G
             f"The report cannot be written to {out}: {error.strerror or error}.", "Name another folder with --out."
         ) from error
     return gathered, [out / name for name in files]
-
-
-def _summary(run: Gathered) -> list[str]:
-    told = [f"{run.name}: {len(run.cases)} questions, scores {run.source}"]
-    told += [f"  {run.counts[kind.key]:>4}  {kind.title}" for kind in run.kinds]
-    return [*told, *(f"  note: {notice}" for notice in run.notices)]

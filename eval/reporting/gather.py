@@ -153,7 +153,6 @@ class Gathered:
 
     Attributes:
         name: of its folder.
-        header: what it is of.
         cases: all questions, in their order.
         rows: reply by id; questions that were not asked have none.
         cells: id of each question -> metric -> cell.
