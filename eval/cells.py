@@ -85,6 +85,11 @@ class Mean:
     of: int
 
 
+def score_of(cells: Mapping[str, Cell], name: str) -> float | None:
+    """Return a row's score by a metric; None if it has none."""
+    return cells[name].score if name in cells else None
+
+
 def mean(cells: Iterable[Cell | None]) -> Mean:
     """Average the scores; None (the row was never scored) counts as failed."""
     wanted = [cell for cell in cells if cell is None or cell.not_applicable is None]

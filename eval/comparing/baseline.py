@@ -1,6 +1,6 @@
 """`python -m eval baseline RUN`: keep a run as what later ones are compared with.
 
-Flow: a run's folder -> `command.describe` shows what changes -> **here** -> a smaller run folder in the repository.
+Flow: a run's folder -> `printing.py` shows what changes -> **here** -> a smaller run folder in the repository.
 
 A baseline is a run like any other, without what no comparison reads or what differs from machine to machine: times,
 passages, citations, and the scores by families that need a judge or an extra package. Nothing is asked back: what was
@@ -14,13 +14,11 @@ questions.
 
 import argparse
 import shutil
-import sys
 from pathlib import Path
 
 from errors import RagError
-from eval.comparing.changed import changed_rows
-from eval.comparing.command import describe
 from eval.comparing.pairing import join, read_side
+from eval.comparing.printing import changed_rows, describe
 from eval.comparing.verdicts import judge
 from eval.rows import Row
 from eval.run_folder import LOCK, RunFolder
@@ -55,10 +53,9 @@ def run(arguments: argparse.Namespace, _settings: Settings) -> int:
     _check(new)
     if kept.exists():
         joined = join(read_side(kept), read_side(new))
-        text = describe(joined, judge(joined), changed_rows(joined), ROWS_SHOWN)
-        sys.stdout.write(text + "\n\n")
+        print(describe(joined, judge(joined), changed_rows(joined), ROWS_SHOWN), end="\n\n")
     keep(new, kept.path)
-    sys.stdout.write(f"{kept.path} is {new.path} now: see git diff --stat, and commit it with the change.\n")
+    print(f"{kept.path} is {new.path} now: see git diff --stat, and commit it with the change.")
     return 0
 
 
@@ -72,7 +69,7 @@ def keep(run_folder: RunFolder, path: Path) -> None:
     if path.exists() and not target.exists():
         raise BadBaselineError(f"{path} exists and holds no run.", "Name another folder with --to.")
     shutil.rmtree(draft.path, ignore_errors=True)
-    rows = {id_: _reduced(row) for id_, row in run_folder.rows().items()}
+    rows = {id_: Row.model_validate(row.model_dump(exclude=_LEFT_OUT)) for id_, row in run_folder.rows().items()}
     draft.create(run_folder.header(), run_folder.cases())
     with draft.writing():
         for row in rows.values():
@@ -103,7 +100,3 @@ def _check(folder: RunFolder) -> None:
             f"{folder.path} has failed scores, e.g. {broken[0].family} of {broken[0].id}.",
             f"See why, then score it again: python -m eval score {folder.path}.",
         )
-
-
-def _reduced(row: Row) -> Row:
-    return Row.model_validate(row.model_dump(exclude=_LEFT_OUT))

@@ -1,28 +1,50 @@
 """`python -m eval compare A B`: is run B better than run A?
 
-Flow: two run folders -> `pairing.py` -> `verdicts.py` -> `printing.py`, `changed.py` -> stdout; **here** they are
-put together. Only `--reopen` loads models. Exit codes: 0 compared, 1 a metric of `--fail-on` failed, or a foreseen
-failure.
+Flow: two run folders -> `pairing.py` -> `verdicts.py` -> `printing.py` -> stdout; **here** they are put together. Exit
+codes: 0 compared, 1 a metric of `--fail-on` failed, or a foreseen failure.
+
+A metric of `--fail-on` must be judged. So it also fails where there are too few pairs to tell, or where the second run
+has no score for rows that the first one has: the rows that fail are the hard ones, and a mean over the rest rises.
+
+`--reopen` reads runs of earlier versions: it computes their scores again from their replies, by what this version
+computes, and for that loads models. Scores of two versions may mean different things, and those of an earlier format
+may be bound to replies by another digest. What a judge said cannot be computed again and is left out.
 """
 
 import argparse
+import difflib
 import json
+import shutil
 import sys
-from dataclasses import asdict
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from errors import SettingsError
+from errors import RagError, SettingsError
 from eval.argument_types import number_from_0, whole_from_0
-from eval.comparing.changed import Changed, changed_rows, show_changed
-from eval.comparing.gate import failures, wanted_metrics
-from eval.comparing.pairing import Joined, changes, join, read_side
-from eval.comparing.printing import headline, origin, tables
-from eval.comparing.reopening import reopen
-from eval.comparing.verdicts import Difference, Verdicts, judge
-from eval.run_folder import RunFolder
+from eval.comparing import speed
+from eval.comparing.intervals import FEWEST_PAIRS
+from eval.comparing.pairing import REPLIED, Joined, NotComparableError, Side, changes, join, read_side
+from eval.comparing.printing import Changed, changed_rows, describe
+from eval.comparing.verdicts import UNPAIRED, Difference, Verdicts, judge, metric_of
+from eval.run_folder import ROWS, RunFolder
+from eval.scoring.build import offline_scorers
+from eval.scoring.catalogue import METRICS
+from eval.scoring.offline.speed import FAMILY as SPEED
+from eval.scoring.stage import score_run
+from eval.summary import metric_names
 from settings import Settings
+
+LOST_RATIO = 0.01
+
+
+class UnknownMetricError(RagError):
+    """`--fail-on` names what cannot be judged."""
+
+    code = "unknown_metric"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -72,24 +94,102 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     verdicts, rows = judge(joined, arguments.min_difference, again), changed_rows(joined)
     failed = failures(verdicts, wanted)
     if arguments.json:
-        _write(arguments.json, _as_json(joined, verdicts, rows, failed))
-    sys.stdout.write(describe(joined, verdicts, rows, arguments.rows, arguments.min_difference) + "\n")
-    if wanted:
-        sys.stdout.write("\n" + _gate(failed, len(wanted)) + "\n")
+        text = json.dumps(_as_json(joined, verdicts, rows, failed), indent=2, ensure_ascii=False) + "\n"
+        try:
+            arguments.json.write_text(text, encoding="utf-8")
+        except OSError as error:
+            message = f"{arguments.json} cannot be written: {error.strerror}."
+            raise SettingsError(message, "Name another file with --json.") from error
+    print(describe(joined, verdicts, rows, arguments.rows, arguments.min_difference))
+    if failed:
+        print("\nFAILED (--fail-on):", *(f"- {sentence}" for sentence in failed), sep="\n")
+    elif wanted:
+        print(f"\nPassed: none of {len(wanted)} metric{'s' if len(wanted) > 1 else ''} of --fail-on is worse.")
     return int(bool(failed))
 
 
-def describe(joined: Joined, verdicts: Verdicts, rows: list[Changed], count: int, min_difference: float = 0.0) -> str:
-    """Return the whole comparison as text, verdicts first; `count` of the worst and of the best rows are shown."""
-    title = f"# {joined.a.name} (A) and {joined.b.name} (B)"
-    parts = [title, headline(verdicts), origin(joined), tables(verdicts, min_difference), show_changed(rows, count)]
-    return "\n\n".join(part for part in parts if part)
+def reopen(folder: RunFolder, settings: Settings) -> Side:
+    """Read a run, with scores of this version; the run stays as it is.
+
+    Raises:
+        RunFolderError: the folder holds no run, or one that this version cannot read.
+        NotComparableError: its replies were left out when it was kept, so that nothing can be computed.
+    """
+    header, cases, rows = folder.header(), folder.cases(), folder.rows()
+    answered = [row for row in rows.values() if row.outcome == "answered"]
+    if answered and not any(row.passages or row.citations or row.fingerprint for row in answered):
+        raise NotComparableError(
+            f"{folder.path} is a baseline, kept without passages and citations: they cannot be scored again.",
+            "Leave out --reopen, or ask the questions again and keep that run.",
+        )
+    sys.stderr.write(f"Scoring {folder.path} again ...\n")
+    with TemporaryDirectory() as place:
+        copy = RunFolder(Path(place) / "run")
+        copy.create(header, cases)
+        shutil.copyfile(folder.path / ROWS, copy.path / ROWS)
+        with copy.writing():
+            score_run(copy, offline_scorers(settings))
+        return replace(read_side(copy), name=str(folder.path))
 
 
-def _gate(failed: list[str], wanted: int) -> str:
-    if not failed:
-        return f"Passed: none of {wanted} metric{'s' if wanted > 1 else ''} of --fail-on is worse."
-    return "\n".join(["FAILED (--fail-on):", *(f"- {sentence}" for sentence in failed)])
+def wanted_metrics(texts: Iterable[str], joined: Joined) -> list[str]:
+    """Return the metrics that `METRIC` or `METRIC:worse` name.
+
+    Raises:
+        UnknownMetricError: no such metric, not in both runs, or nothing that runs can be compared by.
+    """
+    a, b = (set(metric_names(side.cells)) for side in (joined.a, joined.b))
+    judged = {name for name in a & b - UNPAIRED if name == speed.METRIC or metric_of(name).family != SPEED}
+    wanted = []
+    for text in texts:
+        name, _, condition = text.partition(":")
+        if condition not in ("", "worse"):
+            raise UnknownMetricError(
+                f"--fail-on {text}: {condition!r} is not a verdict.",
+                f"Write {name} or {name}:worse, which are the same.",
+            )
+        if name not in judged:
+            raise UnknownMetricError(*_why_not(name, a | b, judged))
+        wanted.append(name)
+    return list(dict.fromkeys(wanted))
+
+
+def failures(verdicts: Verdicts, wanted: Sequence[str]) -> list[str]:
+    """Return a sentence for each wanted metric that fails the gate; empty if none does."""
+    return [f"{name}: {why}" for name in wanted if (why := _failure(verdicts, name))]
+
+
+def _failure(verdicts: Verdicts, name: str) -> str:
+    if name == speed.METRIC:
+        told = verdicts.speed
+        bad = {"slower": f"slower, {told.ratio or 1:.2f} times the time", "no verdict": f"no verdict: {told.why}"}
+        return bad.get(told.verdict, "")
+    groups = [one for one in verdicts.overall if one.metric.name == name]
+    scored, lost = sum(one.a.n for one in groups), sum(one.lost for one in groups)
+    if lost > LOST_RATIO * scored:
+        return f"of {scored} questions that A has a score for, B failed {lost}"
+    if worse := [abs(one.interval.mean) for one in groups if one.verdict == "worse" and one.interval]:
+        return f"worse by {max(worse):.3f}"
+    pairs = max((one.pairs for one in groups), default=0)
+    return f"too few to tell, {pairs} pairs" if pairs < FEWEST_PAIRS else ""
+
+
+def _why_not(name: str, scored: set[str], judged: set[str]) -> tuple[str, str]:
+    """Return why a metric cannot be judged, and what to do."""
+    known = ", ".join([metric for metric in (REPLIED, *METRICS) if metric in judged] or sorted(judged))
+    if name in UNPAIRED:
+        return (
+            f"{name} is a share of the questions that each run declined, which are not the same ones.",
+            "Name declined or abstention_recall: together they say it.",
+        )
+    if name in scored and metric_of(name).family == SPEED:
+        return f"{name} has no verdict.", f"Name {speed.METRIC}, the time to the whole answer."
+    if name in scored or name in METRICS:
+        remedy = f"Score them (python -m eval score RUN), or name one of: {known}."
+        return f"The runs are not both scored by {name}.", remedy
+    near = difflib.get_close_matches(name, judged, n=1)
+    hint = f"Did you mean {near[0]}? " if near else ""
+    return f"There is no metric {name!r}.", f"{hint}Known here: {known}."
 
 
 def _as_json(joined: Joined, verdicts: Verdicts, rows: list[Changed], failed: list[str]) -> dict[str, Any]:
@@ -113,10 +213,3 @@ def _as_json(joined: Joined, verdicts: Verdicts, rows: list[Changed], failed: li
 
 def _plain(one: Difference) -> dict[str, Any]:
     return {**asdict(one), "metric": one.metric.name, "family": one.metric.family, "better": one.metric.better}
-
-
-def _write(path: Path, figures: dict[str, Any]) -> None:
-    try:
-        path.write_text(json.dumps(figures, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise SettingsError(f"{path} cannot be written: {error.strerror}.", "Name another file with --json.") from error

@@ -1,6 +1,6 @@
 """Join two runs by their questions, and say what was left out and what else differs between them.
 
-Flow: two run folders -> **here** -> `verdicts.py`, `changed.py`, `printing.py`. Reads the folders, writes nothing.
+Flow: two run folders -> **here** -> `verdicts.py`, `printing.py`. Reads the folders, writes nothing.
 
 Only questions that both runs asked, in the same words and against the same references, are compared: a mean over other
 questions, or scores against another right answer, would look like a change of the system.
@@ -13,7 +13,7 @@ from errors import RagError
 from eval.cases import Case
 from eval.cells import Cell
 from eval.rows import Row
-from eval.run_folder import Header, RunFolder, Scored, cells_of
+from eval.run_folder import Header, RunFolder, Scored, cells_of, judges_of
 from eval.tables import flat
 
 REPLIED = "replied"
@@ -113,7 +113,7 @@ def changes(a: Side, b: Side) -> dict[str, tuple[str, str]]:
 
     `judge.ragas` is among them where two models judged: then it may be the judge that changed its mind.
     """
-    before, after = _made_of(a), _made_of(b)
+    before, after = (differing(side.header, judges_of(side.scores)) for side in (a, b))
     for name in [name for name in before.keys() ^ after.keys() if name.startswith(JUDGE)]:
         before.pop(name, None)
         after.pop(name, None)
@@ -124,9 +124,10 @@ def changes(a: Side, b: Side) -> dict[str, tuple[str, str]]:
     }
 
 
-def _made_of(side: Side) -> dict[str, str]:
-    header = side.header.model_dump(exclude={"format", "started", "fingerprint", "questions_sha256"})
-    return dict(flat(header)) | {f"{JUDGE}{line.family}": line.by for line in side.scores if line.by}
+def differing(header: Header, judges: Mapping[str, str]) -> dict[str, str]:
+    """Return all that two runs of the same questions may differ in, by name; `judges`: the models by family."""
+    told = header.model_dump(exclude={"format", "started", "fingerprint", "questions_sha256"})
+    return dict(flat(told)) | {f"{JUDGE}{family}": model for family, model in judges.items()}
 
 
 def _asked(case: Case) -> tuple[object, ...]:

@@ -2,92 +2,91 @@
 
 Flow: `pairing.py` + `verdicts.py` -> **here** -> `command.py`, `baseline.py`; the report takes its verdicts in words.
 Returns text, prints nothing.
+
+How much a question changed is the mean over the families of metrics of the mean change within each, counted so that
+more is better: otherwise the family with the most metrics would decide. Times and costs do not count.
 """
 
+import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
+from eval.cases import Case
+from eval.cells import score_of
 from eval.comparing.intervals import FEWEST_PAIRS, MOST_CHANCE, Interval
 from eval.comparing.pairing import JUDGE, Joined, changes
 from eval.comparing.speed import METRIC
-from eval.comparing.verdicts import DIGITS, UNPAIRED, Difference, Verdicts
+from eval.comparing.verdicts import DIGITS, TIE, UNPAIRED, Difference, Verdicts, metric_of
+from eval.rows import Row
 from eval.scoring.offline.cost import FAMILY as COST
 from eval.scoring.offline.speed import FAMILY as SPEED
 from eval.tables import aligned, counted, cut, figure
 
 IDS_SHOWN = 5
+SCORES_SHOWN = 5
+MOST_CHARS = 900
 VALUE_CHARS = 60
 NO_CATEGORY = "(none)"
 
 
-class Said(NamedTuple):
-    """One of the three verdicts, in words.
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """One question whose scores changed.
 
     Attributes:
-        about: `Quality`, `Speed`, `Cost`.
-        verdict: e.g. `worse`.
-        why: what it rests on, as one clause; may be empty.
+        better_by: the mean change; below 0 it became worse.
+        scores: metric -> score before and after, those that changed, the largest change first.
     """
 
-    about: str
-    verdict: str
-    why: str
+    case: Case
+    a: Row
+    b: Row
+    better_by: float
+    scores: Mapping[str, tuple[float, float]]
 
 
-def said(verdicts: Verdicts) -> list[Said]:
-    """Return the three verdicts."""
+def describe(joined: Joined, verdicts: Verdicts, rows: list[Changed], count: int, min_difference: float = 0.0) -> str:
+    """Return the whole comparison as text, verdicts first; `count` of the worst and of the best rows are shown."""
+    title = f"# {joined.a.name} (A) and {joined.b.name} (B)"
+    headline = [f"- **{about}: {verdict}**{f' ({why})' if why else ''}" for about, verdict, why in said(verdicts)]
+    notes = "\n".join(_notes(verdicts, min_difference))
+    parts = [title, "\n".join(headline), "\n".join(_origin(joined)), *_tables(verdicts), notes]
+    return "\n\n".join([*parts, *_rows(rows, count)])
+
+
+def said(verdicts: Verdicts) -> list[tuple[str, str, str]]:
+    """Return the three verdicts: what each is about, the verdict, and what it rests on, which may be empty."""
     speed, times = verdicts.speed, ""
     if speed.ratio is not None:
         bounds_ = f"95 % interval {speed.low:.2f} … {speed.high:.2f}"
         times = f"B takes {speed.ratio:.2f} times as long as A, {bounds_}; "
     return [
-        Said("Quality", verdicts.quality, _why(verdicts, lambda family: family not in (COST, SPEED))),
-        Said("Speed", speed.verdict, times + speed.why),
-        Said("Cost", verdicts.cost, _why(verdicts, lambda family: family == COST)),
+        ("Quality", verdicts.quality, _why(verdicts, lambda family: family not in (COST, SPEED))),
+        ("Speed", speed.verdict, times + speed.why),
+        ("Cost", verdicts.cost, _why(verdicts, lambda family: family == COST)),
     ]
 
 
-def headline(verdicts: Verdicts) -> str:
-    """Return the three verdicts, a line each."""
-    return "\n".join(f"- **{one.about}: {one.verdict}**{f' ({one.why})' if one.why else ''}" for one in said(verdicts))
-
-
-def origin(joined: Joined) -> str:
-    """Return what is compared with what: questions, left out ones, fingerprints, settings."""
-    before, after = joined.a.header.fingerprint, joined.b.header.fingerprint
-    lines = [f"{counted(len(joined.cases), 'question')} compared."]
-    for ids, why in (
-        (joined.only_a, "B has no reply to"),
-        (joined.only_b, "A has no reply to"),
-        (joined.altered, "question or reference is another one in"),
-    ):
-        if ids:
-            more = f", and {len(ids) - IDS_SHOWN} more" if len(ids) > IDS_SHOWN else ""
-            lines.append(f"Left out: {why} {counted(len(ids), 'question')} ({', '.join(ids[:IDS_SHOWN])}{more}).")
-    lines.append(
-        f"Same fingerprint of settings, models and index: {before}."
-        if before and before == after
-        else f"Fingerprint: {before or 'not reported'} -> {after or 'not reported'}."
-    )
-    return "\n".join([*lines, *_changes(changes(joined.a, joined.b))])
-
-
-def tables(verdicts: Verdicts, min_difference: float) -> str:
-    """Return the tables of both kinds of questions, of the categories, and how to read them."""
-    parts = []
-    for title, group in (("with", verdicts.answerable), ("without", verdicts.unanswerable)):
-        if group:
-            parts += [f"## Questions {title} an answer", _overall(group, verdicts.speed.verdict)]
-    by_category = [
-        [name or NO_CATEGORY, one.metric.name, _mean(one), bounds(one.interval), str(one.pairs), one.verdict]
-        for name, group in verdicts.by_category.items()
-        for one in group
-        if one.verdict in ("better", "worse")
-    ]
-    if by_category:
-        header = ["category", "metric", "B - A", "95 % interval", "pairs", "verdict"]
-        parts += ["## By category", aligned(header, by_category, left={0, 1, 5})]
-    return "\n\n".join([*parts, "\n".join(_notes(verdicts, min_difference))])
+def changed_rows(joined: Joined) -> list[Changed]:
+    """Return every question with a changed score, the worst loss first."""
+    found = []
+    for case in joined.cases:
+        a, b = joined.a.cells[case.id], joined.b.cells[case.id]
+        scores: dict[str, tuple[float, float]] = {}
+        gains: dict[str, list[float]] = {}
+        for metric in map(metric_of, b):
+            before, after = score_of(a, metric.name), score_of(b, metric.name)
+            if before is None or after is None or metric.family in (SPEED, COST):
+                continue
+            change = after - before if abs(after - before) > TIE else 0.0
+            gains.setdefault(metric.family, []).append(change if metric.better == "higher" else -change)
+            if change:
+                scores[metric.name] = (before, after)
+        if scores:
+            better_by = statistics.fmean(map(statistics.fmean, gains.values()))
+            scores = dict(sorted(scores.items(), key=lambda item: -abs(item[1][1] - item[1][0])))
+            found.append(Changed(case, joined.a.rows[case.id], joined.b.rows[case.id], better_by, scores))
+    return sorted(found, key=lambda one: one.better_by)
 
 
 def signed(value: float | None) -> str:
@@ -103,6 +102,52 @@ def bounds(interval: Interval | None) -> str:
     if interval is None or interval.low == interval.high == 0:
         return "–"
     return f"{signed(interval.low)} … {signed(interval.high)}"
+
+
+def _origin(joined: Joined) -> Iterator[str]:
+    """Yield what is compared with what: questions, left out ones, fingerprints, settings."""
+    yield f"{counted(len(joined.cases), 'question')} compared."
+    for ids, why in (
+        (joined.only_a, "B has no reply to"),
+        (joined.only_b, "A has no reply to"),
+        (joined.altered, "question or reference is another one in"),
+    ):
+        if ids:
+            more = f", and {len(ids) - IDS_SHOWN} more" if len(ids) > IDS_SHOWN else ""
+            yield f"Left out: {why} {counted(len(ids), 'question')} ({', '.join(ids[:IDS_SHOWN])}{more})."
+    before, after = joined.a.header.fingerprint, joined.b.header.fingerprint
+    if before and before == after:
+        yield f"Same fingerprint of settings, models and index: {before}."
+    else:
+        yield f"Fingerprint: {before or 'not reported'} -> {after or 'not reported'}."
+    changed = changes(joined.a, joined.b)
+    if not changed:
+        yield "Settings and versions are the same."
+        return
+    width = max(map(len, changed))
+    yield "Changed:\n"
+    for name, (old, new) in changed.items():
+        yield f"    {name.ljust(width)}  {cut(old, VALUE_CHARS)} -> {cut(new, VALUE_CHARS)}"
+    if judged := [name.removeprefix(JUDGE) for name in changed if name.startswith(JUDGE)]:
+        yield f"\nAnother judge: differences in {', '.join(judged)} may be the judge's, not the answers'."
+
+
+def _tables(verdicts: Verdicts) -> Iterator[str]:
+    """Yield the tables of both kinds of questions, and of the categories."""
+    for title, group in (("with", verdicts.answerable), ("without", verdicts.unanswerable)):
+        if group:
+            yield f"## Questions {title} an answer"
+            yield _overall(group, verdicts.speed.verdict)
+    by_category = [
+        [name or NO_CATEGORY, one.metric.name, _mean(one), bounds(one.interval), str(one.pairs), one.verdict]
+        for name, group in verdicts.by_category.items()
+        for one in group
+        if one.verdict in ("better", "worse")
+    ]
+    if by_category:
+        yield "## By category"
+        header = ["category", "metric", "B - A", "95 % interval", "pairs", "verdict"]
+        yield aligned(header, by_category, left={0, 1, 5})
 
 
 def _mean(one: Difference) -> str:
@@ -122,18 +167,6 @@ def _why(verdicts: Verdicts, families: Callable[[str], bool]) -> str:
             apart = " without an answer" if one in verdicts.unanswerable else ""
             told[one.verdict].append(f"{one.metric.name} {_mean(one)}{apart}")
     return "; ".join(f"{verdict}: {', '.join(named)}" for verdict, named in told.items() if named)
-
-
-def _changes(changed: Mapping[str, tuple[str, str]]) -> Iterator[str]:
-    if not changed:
-        yield "Settings and versions are the same."
-        return
-    width = max(map(len, changed))
-    yield "Changed:\n"
-    for name, (before, after) in changed.items():
-        yield f"    {name.ljust(width)}  {cut(before, VALUE_CHARS)} -> {cut(after, VALUE_CHARS)}"
-    if judged := [name.removeprefix(JUDGE) for name in changed if name.startswith(JUDGE)]:
-        yield f"\nAnother judge: differences in {', '.join(judged)} may be the judge's, not the answers'."
 
 
 def _overall(group: Sequence[Difference], speed: str) -> str:
@@ -173,3 +206,34 @@ def _notes(verdicts: Verdicts, min_difference: float) -> Iterator[str]:
     for side, names in (("A", verdicts.only_a), ("B", verdicts.only_b)):
         if shown := [name for name in names if name not in UNPAIRED]:
             yield f"Only {side} was scored by {', '.join(shown)}."
+
+
+def _rows(rows: Sequence[Changed], count: int) -> Iterator[str]:
+    """Yield the `count` worst losses and the `count` best gains; `rows` as `changed_rows` returns them."""
+    losses = [row for row in rows if row.better_by < 0]
+    gains = [row for row in reversed(rows) if row.better_by > 0]
+    for title, some in (("Lost most", losses), ("Gained most", gains)):
+        if some and count:
+            yield f"## {title}, {min(count, len(some))} of {len(some)} questions"
+            yield from ("\n".join(_row(row)) for row in some[:count])
+
+
+def _row(changed: Changed) -> Iterator[str]:
+    case, rest = changed.case, len(changed.scores) - SCORES_SHOWN
+    shown = [f"{name} {before:.2f} -> {after:.2f}" for name, (before, after) in changed.scores.items()][:SCORES_SHOWN]
+    category = f" ({case.category})" if case.category else ""
+    right = "there is none" if case.unanswerable else case.answer
+    yield f"### {case.id}{category}: {'worse' if changed.better_by < 0 else 'better'} by {abs(changed.better_by):.3f}"
+    yield f"Changed   {', '.join(shown)}{f', and {rest} more' if rest > 0 else ''}"
+    yield f"Question  {cut(case.question, MOST_CHARS)}"
+    if right:
+        yield f"Right     {cut(right, MOST_CHARS)}"
+    before, after = _said(changed.a), _said(changed.b)
+    yield from ([f"A and B   {before}"] if before == after else [f"A         {before}", f"B         {after}"])
+
+
+def _said(row: Row) -> str:
+    if row.outcome == "failed":
+        return f"(no reply: {row.reason})"
+    text = cut(row.answer or "", MOST_CHARS)
+    return f"(declined{f': {row.reason}' if row.reason else ''}) {text}" if row.outcome == "declined" else text

@@ -1,7 +1,7 @@
 """Judge each metric of two joined runs: better, worse, no real difference, or too few pairs to tell.
 
-Flow: `pairing.py` -> **here** -> `gate.py`, `printing.py`, `reporting/`. Pure; the arithmetic is `intervals.py`'s, and
-`speed.py` judges times.
+Flow: `pairing.py` -> **here** -> `command.py`, `printing.py`, `reporting/`. Pure; the arithmetic is `intervals.py`'s,
+and `speed.py` judges times.
 
 Quality and cost are two verdicts, speed is a third. A metric is better or worse if there are 10 pairs, its interval
 excludes 0 as it is printed, its difference exceeds what the judge's own scatter and the user call nothing, and chance
@@ -17,7 +17,7 @@ from typing import Literal
 
 import numpy as np
 
-from eval.cells import Cell, Mean, Metric, mean
+from eval.cells import Mean, Metric, mean, score_of
 from eval.comparing.intervals import FEWEST_PAIRS, MOST_CHANCE, Interval, Numbers, chances, paired_interval
 from eval.comparing.pairing import REPLIED, Joined, Side
 from eval.comparing.speed import Speed, judge_speed
@@ -119,27 +119,27 @@ def judge(joined: Joined, min_difference: float = 0.0, again: Sequence[tuple[Sid
     order = {name: place for place, name in enumerate([REPLIED, *METRICS])}
     names = sorted(names_a & names_b - UNPAIRED, key=lambda name: (order.get(name, len(order)), name))
     noises = noise_floors(joined.a, joined.b, (case.id for case in joined.cases))
-    differences = {name: _differences(joined, name) for name in names}
+    differences = np.array([_differences(joined, name) for name in names]).reshape(len(names), len(joined.cases))
+    families = np.array([metric_of(name).family for name in names], dtype=str)
 
     def over(groups: Sequence[Places]) -> list[tuple[Difference, ...]]:
         """Judge each group of questions; metrics of one verdict, over all these groups, share one level of error."""
-        found = [
-            (_compare(joined, places, name, differences[name][places], noises.get(name)), places)
-            for places in groups
-            for name in names
-        ]
-        found = [(one, places) for one, places in found if one.a.of or one.b.of]
-        for is_cost in (False, True):
-            which = [n for n, (one, _) in enumerate(found) if one.metric.family != SPEED and _is_cost(one) == is_cost]
-            table = np.zeros((len(joined.cases), len(which)))
-            for column, n in enumerate(which):
-                one, places = found[n]
-                table[places, column] = np.nan_to_num(differences[one.metric.name][places])
-            for n, chance in zip(which, chances(table), strict=True):
-                one, places = found[n]
-                one = replace(one, chance=float(chance))
-                found[n] = (replace(one, verdict=_verdict(one, max(one.noise or 0.0, min_difference))), places)
-        return [tuple(one for one, places in found if places is group) for group in groups]
+        table = np.zeros((len(groups), *differences.shape))
+        for of_group, places in zip(table, groups, strict=True):
+            of_group[:, places] = np.nan_to_num(differences[:, places])
+        chance = np.ones(table.shape[:2])
+        for chosen in (families == COST, (families != COST) & (families != SPEED)):
+            some = table[:, chosen]
+            chance[:, chosen] = chances(some.reshape(-1, len(joined.cases)).T).reshape(some.shape[:2])
+        found = []
+        for places, of_group in zip(groups, chance, strict=True):
+            compared = (
+                _compare(joined, places, name, own[places], floor=noises.get(name), chance=float(likely))
+                for name, own, likely in zip(names, differences, of_group, strict=True)
+            )
+            told = (one for one in compared if one.a.of or one.b.of)
+            found.append(tuple(replace(one, verdict=_verdict(one, min_difference)) for one in told))
+        return found
 
     by_category: dict[str, Places] = {}
     answerable, unanswerable = list[int](), list[int]()
@@ -147,12 +147,13 @@ def judge(joined: Joined, min_difference: float = 0.0, again: Sequence[tuple[Sid
         (unanswerable if case.unanswerable else answerable).append(place)
         if not case.unanswerable:
             by_category.setdefault(case.category or "", []).append(place)
+    if len(by_category) < 2:
+        by_category = {}
     of_answerable, of_unanswerable = over([answerable, unanswerable])
-    several = len(by_category) > 1
     return Verdicts(
         of_answerable,
         of_unanswerable,
-        dict(zip(by_category, over(list(by_category.values())), strict=True)) if several else {},
+        dict(zip(by_category, over(list(by_category.values())), strict=True)),
         tuple(sorted(names_a - names_b)),
         tuple(sorted(names_b - names_a)),
         judge_speed(joined, again),
@@ -184,24 +185,21 @@ def _scatter(own: Noise | None, other: Noise | None) -> float:
 
 def _differences(joined: Joined, name: str) -> Numbers:
     """Return b - a for each question; NaN where a side has no score."""
-
-    def scores(side: Side) -> Numbers:
-        cells = (side.cells[case.id].get(name) for case in joined.cases)
-        return np.array([math.nan if cell is None or cell.score is None else cell.score for cell in cells])
-
-    found = scores(joined.b) - scores(joined.a)
-    found[np.abs(found) < TIE] = 0.0
-    return found
+    a, b = (
+        np.array([score_of(side.cells[case.id], name) for case in joined.cases], dtype=float)
+        for side in (joined.a, joined.b)
+    )
+    return np.where(np.abs(b - a) < TIE, 0.0, b - a)
 
 
-def _compare(joined: Joined, places: Places, name: str, found: Numbers, floor: float | None) -> Difference:
+def _compare(
+    joined: Joined, places: Places, name: str, found: Numbers, *, floor: float | None, chance: float
+) -> Difference:
     metric = metric_of(name)
     ids = [joined.cases[place].id for place in places]
     cells_a, cells_b = ([side.cells[id_].get(name) for id_ in ids] for side in (joined.a, joined.b))
     paired = [place for place, value in enumerate(found) if not math.isnan(value)]
-    differences = found[paired]
-    ups, downs = int(np.count_nonzero(differences > 0)), int(np.count_nonzero(differences < 0))
-    wins, losses = (ups, downs) if metric.better == "higher" else (downs, ups)
+    gains = found[paired] if metric.better == "higher" else -found[paired]
     return Difference(
         metric=metric,
         a=mean(cells_a),
@@ -209,29 +207,28 @@ def _compare(joined: Joined, places: Places, name: str, found: Numbers, floor: f
         pairs=len(paired),
         mean_a=mean(cells_a[place] for place in paired).value,
         mean_b=mean(cells_b[place] for place in paired).value,
-        interval=paired_interval(differences) if len(paired) > 1 else None,
-        wins=wins,
-        ties=len(paired) - wins - losses,
-        losses=losses,
-        lost=sum(_is_lost(one, other) for one, other in zip(cells_a, cells_b, strict=True)),
+        interval=paired_interval(found[paired]) if len(paired) > 1 else None,
+        wins=int(np.count_nonzero(gains > 0)),
+        ties=int(np.count_nonzero(gains == 0)),
+        losses=int(np.count_nonzero(gains < 0)),
+        lost=sum(
+            a is not None and a.score is not None and (b is None or b.failed is not None)
+            for a, b in zip(cells_a, cells_b, strict=True)
+        ),
         noise=floor,
+        chance=chance,
     )
 
 
-def _is_cost(one: Difference) -> bool:
-    return one.metric.family == COST
-
-
-def _is_lost(a: Cell | None, b: Cell | None) -> bool:
-    return a is not None and a.score is not None and (b is None or b.failed is not None)
-
-
-def _verdict(one: Difference, floor: float) -> Verdict:
+def _verdict(one: Difference, min_difference: float) -> Verdict:
+    if one.metric.family == SPEED:
+        return ""
     if one.pairs and one.ties == one.pairs:
         return "no difference"
     if one.interval is None or one.pairs < FEWEST_PAIRS:
         return "too few to tell"
-    if round(one.interval.low, DIGITS) <= 0 <= round(one.interval.high, DIGITS) or abs(one.interval.mean) <= floor:
+    within = abs(one.interval.mean) <= max(one.noise or 0.0, min_difference)
+    if within or round(one.interval.low, DIGITS) <= 0 <= round(one.interval.high, DIGITS):
         return "no real difference"
     if one.chance > MOST_CHANCE:
         return "too few to tell"

@@ -1,6 +1,6 @@
 """Turn duels into ratings: the model of Bradley and Terry, with intervals.
 
-`duels.py` -> **here** -> `command.py`. Pure.
+`command.py`'s duels -> **here** -> its tables. Pure.
 
 A run of strength b beats one of strength c with probability 1 / (1 + exp(c - b)) (R. Bradley and M. Terry, Biometrika
 39:324, 1952); a tie counts as half a win of each, as in Chatbot Arena (W. Chiang et al., 2024, arXiv 2403.04132). Each
@@ -12,10 +12,10 @@ since the duels of a question are not independent.
 import math
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import expit
 
-Numbers = npt.NDArray[np.float64]
+from eval.comparing.intervals import Numbers
+
 RESAMPLES = 1000
 _STEPS = 50
 

@@ -1,14 +1,18 @@
 """`python -m eval prefer RUN RUN [RUN...]`: which run's answers does a judge prefer?
 
-Run folders -> `duels.py` -> `bradley_terry.py` -> two tables on stdout; **here** they are put together. Every question
-that all runs have a reply to, and that has an answer, is a duel of each two runs. Exit codes: 0 done, 1 the judge was
-given up, or a foreseen failure.
+Run folders -> **here**, with `bradley_terry.py` -> two tables on stdout. Every question that all runs have a reply to,
+and that has an answer, is a duel of each two runs. Exit codes: 0 done, 1 the judge was given up, or a foreseen failure.
+
+Judges prefer what stands first: an answer has won only if it is preferred in both orders, all else is a tie (L. Zheng
+et al., "Judging LLM-as-a-Judge with MT-Bench and Chatbot Arena", 2023, arXiv 2306.05685). Answers come without their
+marks, which tell a system apart; equal ones are not asked about. The prompt is ours.
 """
 
 import argparse
-import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
@@ -17,18 +21,50 @@ import numpy as np
 from eval.cases import Case
 from eval.comparing.intervals import FEWEST_PAIRS, paired_interval
 from eval.comparing.pairing import NotComparableError
+from eval.metrics import spoken
 from eval.preferring.bradley_terry import intervals, ratings
-from eval.preferring.duels import ASKED, Decided, decide, duels
 from eval.rows import Row
 from eval.run_folder import RunFolder
 from eval.scoring.build import open_judge
+from eval.scoring.judge_client.client import Judge
+from eval.scoring.judge_client.server import JudgeDownError, JudgeError, JudgeRefusedError
+from eval.scoring.judged.labels import ask_labels
+from eval.scoring.judged.scorer import in_sync, judge_each
 from eval.tables import aligned
 from settings import Settings
 
+_TASK = (
+    "The item holds two answers to the question. Say which of them serves the person who asks better: it is right, "
+    'answers what was asked, and says as much as is needed, clearly. "first", "second", or "tie" where neither is '
+    "better. Neither the order nor the length decides. An answer that says that it does not know is better than a "
+    "wrong one, and worse than a right one."
+)
+_VOTES = {"first": 1, "second": -1, "tie": 0}
 _NOTE = (
     "Ratings by Bradley and Terry, 1000 on average: 400 points more are ten wins to one. A win is a preference in both "
     "orders of the answers. Intervals of 95 %, over resampled questions."
 )
+_HEADER = ["A", "B", "A won", "tied", "B won", "orders agree", "A - B, 95 %", "preferred"]
+
+
+@dataclass(slots=True)
+class Duel:
+    """Two answers to one question, and what came of it.
+
+    Attributes:
+        place: of the question.
+        a, b: places of the runs, `a < b`.
+        score: of run `a`: 1, 0.5 (a tie) or 0; None if the judge gave no judgement.
+        agreed: whether both orders led to the same verdict.
+    """
+
+    place: int
+    a: int
+    b: int
+    question: str
+    answers: tuple[str, str]
+    score: float | None = None
+    agreed: bool = False
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,12 +81,12 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     folders = [RunFolder(path) for path in paths]
     rows = [folder.rows() for folder in folders]
     cases = _common([folder.cases() for folder in folders], rows)
-    todo = list(duels(cases, rows))
-    judge.tell(f"{len(cases)} questions, {len(todo)} duels: at most {ASKED * len(todo):,} questions to the judge")
-    decided = list(decide(judge, todo, settings.judge.concurrency))
-    sys.stdout.write(describe([str(path) for path in paths], len(cases), decided) + "\n")
+    todo = list(_duels(cases, rows))
+    judge.tell(f"{len(cases)} questions, {len(todo)} duels: at most {2 * len(todo):,} questions to the judge")
+    decided = list(_decide(judge, todo, settings.judge.concurrency))
+    print(_describe([str(path) for path in paths], len(cases), decided))
     if judge.given_up:
-        sys.stdout.write(f"\n**The judge was given up, and duels are left.** {judge.given_up}\n")
+        print(f"\n**The judge was given up, and duels are left.** {judge.given_up}")
     return int(judge.given_up is not None)
 
 
@@ -71,13 +107,54 @@ def _common(cases: Sequence[Sequence[Case]], rows: Sequence[Mapping[str, Row]]) 
     return common
 
 
-def describe(names: Sequence[str], questions: int, decided: Sequence[Decided]) -> str:
+def _duels(cases: Sequence[Case], runs: Sequence[Mapping[str, Row]]) -> Iterator[Duel]:
+    """Yield the duels of all pairs of runs, question by question."""
+    for place, case in enumerate(cases):
+        said = [spoken(rows[case.id].answer or "") for rows in runs]
+        for a, b in combinations(range(len(runs)), 2):
+            yield Duel(place, a, b, case.question, (said[a], said[b]))
+
+
+def _decide(judge: Judge, todo: Sequence[Duel], at_once: int) -> Iterator[Duel]:
+    """Yield each duel as soon as its end is known, until the judge is given up."""
+
+    async def vote(question: str, first: str, second: str) -> int:
+        """Return 1 for the first answer, -1 for the second, 0 for neither."""
+        items = [{"first": first, "second": second}]
+        (label,) = await ask_labels(judge, "0", _TASK, {"question": question}, items=items, labels=list(_VOTES))
+        return _VOTES[label]
+
+    async def work(duel: Duel) -> Duel:
+        one, other = duel.answers
+        if one.split() == other.split():
+            duel.score, duel.agreed = 0.5, True
+            return duel
+        try:
+            votes = [await vote(duel.question, one, other), -await vote(duel.question, other, one)]
+        except JudgeError as error:
+            judge.row_done(error if isinstance(error, JudgeDownError | JudgeRefusedError) else None)
+            return duel
+        judge.row_done(None)
+        duel.agreed = votes[0] == votes[1]
+        duel.score = (1 + votes[0]) / 2 if duel.agreed else 0.5
+        return duel
+
+    async def all_() -> AsyncGenerator[Duel, None]:
+        async with judge.connected(), aclosing(judge_each(judge, todo, at_once, work)) as each:
+            async for one in each:
+                yield one
+            judge.rows_done()
+
+    return in_sync(all_())
+
+
+def _describe(names: Sequence[str], questions: int, decided: Sequence[Duel]) -> str:
     """Return the ratings and the duels of each pair as Markdown, best run first."""
     wins = np.zeros((questions, len(names), len(names)))
     for one in decided:
         if one.score is not None:
-            wins[one.duel.place, one.duel.a, one.duel.b] += one.score
-            wins[one.duel.place, one.duel.b, one.duel.a] += 1 - one.score
+            wins[one.place, one.a, one.b] += one.score
+            wins[one.place, one.b, one.a] += 1 - one.score
     rated, (low, high) = ratings(wins.sum(0)), intervals(wins)
     best = [
         [names[place], f"{rated[place]:.0f}", f"{low[place]:.0f} … {high[place]:.0f}"] for place in np.argsort(-rated)
@@ -92,12 +169,9 @@ def describe(names: Sequence[str], questions: int, decided: Sequence[Decided]) -
     return "\n\n".join(parts)
 
 
-_HEADER = ["A", "B", "A won", "tied", "B won", "orders agree", "A - B, 95 %", "preferred"]
-
-
-def _pairs(names: Sequence[str], decided: Sequence[Decided]) -> Iterator[list[str]]:
+def _pairs(names: Sequence[str], decided: Sequence[Duel]) -> Iterator[list[str]]:
     for a, b in combinations(range(len(names)), 2):
-        known = [one for one in decided if (one.duel.a, one.duel.b) == (a, b) and one.score is not None]
+        known = [one for one in decided if (one.a, one.b) == (a, b) and one.score is not None]
         counts = Counter(one.score for one in known)
         agreed = f"{100 * sum(one.agreed for one in known) / len(known):.0f} %" if known else "–"
         lead = np.array([2 * (one.score or 0.0) - 1 for one in known])

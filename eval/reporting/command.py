@@ -8,16 +8,15 @@ only what is there: nothing is asked or scored, and the same run gives the same 
 """
 
 import argparse
-import os
 import sys
 from pathlib import Path
 
 from errors import RagError
-from eval.reporting.gather import Gathered, gather, read_against
+from eval.reporting.gather import Gathered, gather
 from eval.reporting.history import read_history
 from eval.reporting.page import render_markdown, render_page
 from eval.reporting.results import questions_csv, results_json
-from eval.run_folder import RunFolder
+from eval.run_folder import RunFolder, replace_file
 from settings import Settings
 
 PAGE, MARKDOWN, RESULTS, QUESTIONS = "report.html", "eval_report.md", "eval_results.json", "per_question_results.csv"
@@ -40,7 +39,12 @@ def run(arguments: argparse.Namespace, _settings: Settings) -> int:
     """Write the files and print where they are."""
     out = arguments.out or arguments.run
     gathered, files = report(RunFolder(arguments.run), out, arguments.against)
-    print("\n".join([*_summary(gathered), "", *(f"  {path}" for path in files)]))
+    print(f"{gathered.name}: {len(gathered.cases)} questions, scores {gathered.source}")
+    for kind in gathered.kinds:
+        print(f"  {gathered.counts[kind.key]:>4}  {kind.title}")
+    for notice in gathered.notices:
+        print(f"  note: {notice}")
+    print("", *(f"  {path}" for path in files), sep="\n")
     return 0
 
 
@@ -57,35 +61,21 @@ def report(folder: RunFolder, out: Path, against: Path | None = None) -> tuple[G
         NothingToReportError: it has no scores.
         NotWrittenError: `out` cannot be written.
     """
-    gathered = gather(folder)
-    beside = read_against(folder, RunFolder(against)) if against else None
+    gathered = gather(folder, RunFolder(against) if against else None)
     print("Reading the runs of the same questions ...", file=sys.stderr)
     history = read_history(folder, folder.path.resolve().parent)
     files = {
-        PAGE: render_page(gathered, history, beside),
-        MARKDOWN: render_markdown(gathered, history, beside),
+        PAGE: render_page(gathered, history),
+        MARKDOWN: render_markdown(gathered, history),
         RESULTS: results_json(gathered),
         QUESTIONS: questions_csv(gathered),
     }
-    _write(out, files)
-    return gathered, [out / name for name in files]
-
-
-def _write(out: Path, files: dict[str, str]) -> None:
-    """Write the files, each whole or not at all."""
     try:
         out.mkdir(parents=True, exist_ok=True)
         for name, text in files.items():
-            draft = out / f"{name}.part"
-            draft.write_text(text, encoding="utf-8", errors="replace", newline="")
-            os.replace(draft, out / name)
+            replace_file(out / name, text)
     except OSError as error:
         raise NotWrittenError(
             f"The report cannot be written to {out}: {error.strerror or error}.", "Name another folder with --out."
         ) from error
-
-
-def _summary(run: Gathered) -> list[str]:
-    told = [f"{run.name}: {len(run.cases)} questions, scores {run.source}"]
-    told += [f"  {run.counts[kind.key]:>4}  {kind.title}" for kind in run.kinds]
-    return [*told, *(f"  note: {notice}" for notice in run.notices)]
+    return gathered, [out / name for name in files]

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from eval.cases import Case
-from eval.cells import Cell
+from eval.cells import Cell, score_of
 from eval.metrics import (
     SHORT_ANSWER_WORDS,
     contains,
@@ -165,25 +165,25 @@ def classify(case: Case, row: Row | None, cells: Mapping[str, Cell]) -> Verdict:
     if right:
         return Verdict(KIND["right"], why_right)
     found, why_found = _found(case, row)
-    why = " ".join(part for part in (why_right, why_found) if part)
+    why = f"{why_right} {why_found}".strip()
     if right is None:
         declined = row.outcome == "declined" and found is not None
         return Verdict(KIND[("declined" if found else "missed") if declined else "unjudged"], why)
     if found is None:
         return Verdict(KIND["wrong"], why)
     if not found:
-        told = _documents(case, row)
+        _, told = _documents(case, row)
         return Verdict(KIND["missed"], why if told in why else f"{why} {told}")
     if row.outcome == "declined":
         return Verdict(KIND["declined"], why)
     against = _against(row, cells)
-    return Verdict(KIND["against"], f"{why} {against}") if against else Verdict(KIND["unsaid"], why)
+    return Verdict(KIND["against" if against else "unsaid"], f"{why} {against}".strip())
 
 
 def _right(case: Case, row: Row, cells: Mapping[str, Cell]) -> tuple[bool | None, str]:
     if row.outcome == "declined":
         return (None if case.answer is None else False), ""
-    judged = cells.get("answer_correctness", Cell(not_applicable="")).score
+    judged = score_of(cells, "answer_correctness")
     if judged is not None:
         return judged >= JUDGED_RIGHT, f"The judge's answer correctness is {judged:.2f}."
     if case.answer is None:
@@ -219,25 +219,20 @@ def _found(case: Case, row: Row) -> tuple[bool | None, str]:
         share = max(word_recall(text, answer) for answer in answers)
         return share >= FOUND_WORDS_SHARE, f"{percent(share)} of the reference's content words are in the passages."
     if case.relevant_docs:
-        return _has_document(case, row), _documents(case, row)
+        return _documents(case, row)
     return None, "The question has no reference to look for in the passages."
 
 
-def _documents(case: Case, row: Row) -> str:
-    """Tell whether the search came as far as a right document; empty if none is known."""
-    if not case.relevant_docs:
-        return ""
-    return f"{'A' if _has_document(case, row) else 'No'} relevant document is among the passages."
-
-
-def _has_document(case: Case, row: Row) -> bool:
+def _documents(case: Case, row: Row) -> tuple[bool, str]:
+    """Tell whether the search came as far as a right document; nothing is said if none is known."""
     names = {file_name(doc) for doc in case.relevant_docs}
-    return any(file_name(passage.doc_id) in names for passage in row.passages)
+    there = any(file_name(passage.doc_id) in names for passage in row.passages)
+    return there, f"{'A' if there else 'No'} relevant document is among the passages." if names else ""
 
 
 def _against(row: Row, cells: Mapping[str, Cell]) -> str:
     """Return in what the answer leaves its passages; empty if it does not."""
-    scores = (cells[name].score for name in ("faithfulness", "deepeval_faithfulness") if name in cells)
+    scores = (score_of(cells, name) for name in ("faithfulness", "deepeval_faithfulness"))
     judged = next((score for score in scores if score is not None), None)
     if judged is not None:
         return f"The judge's faithfulness is {judged:.2f}." if judged < JUDGED_RIGHT else ""

@@ -1,25 +1,28 @@
-"""Read one run whole, and tell what is missing in it.
+"""Read one run whole, tell what is missing in it, and work out every figure of its report.
 
-Flow: `RunFolder` -> **here** -> the page, the Markdown, the JSON and the CSV, which all show the same values.
+Flow: `RunFolder` -> **here** -> `page.py` and `results.py`, which all show the same values.
 """
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from errors import RagError
 from eval.cases import Case
-from eval.cells import Cell, Metric
+from eval.cells import Cell, Mean, Metric, means, score_of
 from eval.comparing.pairing import join, read_side
-from eval.comparing.verdicts import Verdicts, judge
+from eval.comparing.verdicts import Difference, Verdicts, judge
 from eval.reporting.failures import KINDS, Kind, Verdict, classify
 from eval.rows import Row
 from eval.run_folder import Header, RunFolder, cells_of, judges_of
 from eval.scoring.catalogue import METRICS
 from eval.scoring.judged.families import OWN
 from eval.scoring.judged.noise import noise
-from eval.summary import OVER_ALL, Means, Summary, metric_names, summarise
+from eval.scoring.offline.abstention import DECLINED
+from eval.scoring.offline.ragas_metrics import OF_CONTEXTS
+from eval.summary import OVER_ALL, metric_names
 
 # The order of a report.
 TITLES = {
@@ -42,8 +45,17 @@ TITLES = {
     "cost": "Cost",
     "other": "Other",
 }
-JUDGED = frozenset({*OWN, "ragas", "deepeval"})
 UNKNOWN = "other"
+JUDGED = frozenset({*OWN, "ragas", "deepeval"})
+NO_SHARE = frozenset({"speed", "cost"})
+EXAMPLES = 3
+# Of each line the first metric that was scored: what was said, whether it is backed, whether it could be found.
+MAIN = (
+    ("answer_correctness", "word_recall", "contains", "crag_score"),
+    ("faithfulness", "deepeval_faithfulness", "citation_recall", "citation_precision"),
+    ("evidence@4000", "mrr", "recall@4000", "answer@4000"),
+    ("similarity", "ragas_semantic_similarity", "token_f1"),
+)
 
 
 class NothingToReportError(RagError):
@@ -52,23 +64,106 @@ class NothingToReportError(RagError):
     code = "nothing_to_report"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
+class Group:
+    """Some questions of a run.
+
+    Attributes:
+        differences: from another run over these questions; empty without one.
+    """
+
+    run: "Gathered"
+    cases: Sequence[Case]
+    differences: Sequence[Difference] = ()
+
+    @cached_property
+    def means(self) -> dict[str, Mean]:
+        """The mean of every metric."""
+        return means((self.run.cells[case.id] for case in self.cases), (metric.name for metric in self.run.metrics))
+
+    @cached_property
+    def counts(self) -> Counter[str]:
+        """Questions by key of their class."""
+        return Counter(self.run.verdicts[case.id].kind.key for case in self.cases)
+
+    @cached_property
+    def states(self) -> Counter[str]:
+        """Questions by state of their class."""
+        return Counter(self.run.verdicts[case.id].kind.state for case in self.cases)
+
+    @cached_property
+    def metrics(self) -> list[Metric]:
+        """The metrics that say something of these questions: one was scored, or should have been."""
+        both = len({case.unanswerable for case in self.cases}) == 2
+        return [
+            metric
+            for metric in self.run.metrics
+            if (metric.name not in OVER_ALL or both)
+            and (self.means[metric.name].n or any(cell.failed for cell in self._cells(metric)))
+        ]
+
+    def share(self, metric: Metric) -> float | None:
+        """Return the mean of a metric whose scores lie between 0 and 1; None for others: they are not shares."""
+        is_share = metric.family not in NO_SHARE and all(0 <= score <= 1 for score in self.run.scores(metric))
+        return self.means[metric.name].value if is_share else None
+
+    def beside(self, metric: Metric) -> Difference | None:
+        """Return what the other run differs by; None without one."""
+        return next((one for one in self.differences if one.metric.name == metric.name), None)
+
+    def lacks(self, metric: Metric) -> str:
+        """Return where a metric does not apply or can say nothing, and why; empty if it applies to all questions."""
+        why, lacks = self._lacking(metric), ""
+        if why:
+            lacks = f"Does not apply to {why.total()} of {len(self.cases)} questions: {why.most_common(1)[0][0]}."
+        if metric in OF_CONTEXTS and (blind := sum(self._is_blind(metric, case) for case in self.cases)):
+            lacks += (
+                f" Is 0 for {blind} questions although the passages hold what is looked for (context@8000): RAGAS "
+                "wants passages that are like a reference context as a whole, letter by letter, and longer ones never "
+                "are."
+            )
+        return lacks.strip()
+
+    @property
+    def unmeasured(self) -> dict[str, list[str]]:
+        """The metrics that apply to none of these questions, by the reason that most of them give."""
+        found: dict[str, list[str]] = {}
+        for metric in self.run.metrics:
+            why = self._lacking(metric)
+            if why and metric not in self.metrics and metric.name not in OVER_ALL:
+                found.setdefault(why.most_common(1)[0][0], []).append(metric.name)
+        return found
+
+    def _cells(self, metric: Metric) -> Iterator[Cell]:
+        rows = (self.run.cells[case.id] for case in self.cases)
+        return (row[metric.name] for row in rows if metric.name in row)
+
+    def _lacking(self, metric: Metric) -> Counter[str]:
+        """Count why a metric does not apply to questions."""
+        return Counter(cell.not_applicable for cell in self._cells(metric) if cell.not_applicable is not None)
+
+    def _is_blind(self, metric: Metric, case: Case) -> bool:
+        """Whether RAGAS finds nothing in passages that hold half of the reference contexts' runs of words, or more."""
+        return self.run.score(case, metric.name) == 0 and (self.run.score(case, "context@8000") or 0) >= 0.5
+
+
+@dataclass(frozen=True)
 class Gathered:
     """A run, read.
 
     Attributes:
         name: of its folder.
-        header: what it is of.
         cases: all questions, in their order.
         rows: reply by id; questions that were not asked have none.
-        cells: id -> metric -> cell.
+        cells: id of each question -> metric -> cell.
         metrics: those that were scored, by family; ones that the catalogue does not know come last.
-        summary: the means.
         verdicts: id -> class.
         scatter: standard deviation of the mean of each metric that a judge scored several times, from how far it
             disagrees with itself.
         judges: the judging models by family, as far as the scores name them.
         notices: what is missing, as sentences.
+        other: another run of the same questions, beside which this one is shown.
+        against: the verdicts on this run, against the other one.
     """
 
     name: str
@@ -76,21 +171,49 @@ class Gathered:
     cases: tuple[Case, ...]
     rows: Mapping[str, Row]
     cells: Mapping[str, Mapping[str, Cell]]
-    metrics: tuple[Metric, ...]
-    summary: Summary
+    metrics: Sequence[Metric]
     verdicts: Mapping[str, Verdict]
     scatter: Mapping[str, float]
     judges: Mapping[str, str]
-    notices: tuple[str, ...]
+    notices: Sequence[str]
+    other: "Gathered | None" = None
+    against: Verdicts | None = None
+
+    @cached_property
+    def answerable(self) -> Group:
+        """The questions that have an answer, or may have one."""
+        cases = [case for case in self.cases if not case.unanswerable]
+        return Group(self, cases, self.against.answerable if self.against else ())
+
+    @cached_property
+    def unanswerable(self) -> Group:
+        """The questions that the corpus does not answer."""
+        cases = [case for case in self.cases if case.unanswerable]
+        return Group(self, cases, self.against.unanswerable if self.against else ())
+
+    @cached_property
+    def everything(self) -> Group:
+        """All questions."""
+        return Group(self, self.cases)
+
+    @cached_property
+    def categories(self) -> dict[str, Group]:
+        """The questions by category, in the order in which these come up; those without one stand below `""`."""
+        found: dict[str, list[Case]] = {}
+        for case in self.cases:
+            found.setdefault(case.category or "", []).append(case)
+        return {name: Group(self, cases) for name, cases in found.items()}
+
+    @property
+    def category_metrics(self) -> list[Metric]:
+        """What the table by category shows: the main metrics, and what was declined."""
+        declined = (metric for metric in self.metrics if metric.name in DECLINED)
+        return list(dict.fromkeys([*self.main, *declined]))
 
     @property
     def counts(self) -> Counter[str]:
         """Questions by key of their class."""
-        return self.counts_of(self.cases)
-
-    def counts_of(self, cases: Sequence[Case]) -> Counter[str]:
-        """Return how many of these questions are in each class, by its key."""
-        return Counter(self.verdicts[case.id].kind.key for case in cases)
+        return self.everything.counts
 
     @property
     def kinds(self) -> list[Kind]:
@@ -98,141 +221,140 @@ class Gathered:
         return [kind for kind in KINDS if self.counts[kind.key]]
 
     @property
+    def failures(self) -> list[Kind]:
+        """The classes of failures that came up."""
+        return [kind for kind in self.kinds if kind.state == "bad"]
+
+    @property
+    def suggestions(self) -> list[Kind]:
+        """The classes that came up and against which something can be tried, the most frequent first."""
+        return sorted((kind for kind in self.kinds if kind.advice), key=lambda kind: -self.counts[kind.key])
+
+    @property
     def source(self) -> str:
         """Where the scores come from: `offline`, `judge` or `mixed`."""
-        judged = {metric.family in JUDGED for metric in self.metrics if metric.family not in ("speed", "cost")}
+        judged = {metric.family in JUDGED for metric in self.metrics if metric.family not in NO_SHARE}
         return "mixed" if len(judged) == 2 else "judge" if True in judged else "offline"
+
+    @cached_property
+    def main(self) -> list[Metric]:
+        """Up to four metrics that stand for the run; the first ones there are, where none of `MAIN` was scored."""
+        known = {metric.name: metric for metric in self.metrics if self.mean(metric).n}
+        chosen = dict.fromkeys(next((name for name in names if name in known), "") for names in MAIN)
+        others = [name for name, metric in known.items() if metric.family not in NO_SHARE and name not in OVER_ALL]
+        return [known[name] for name in chosen if name] or [known[name] for name in others[: len(MAIN)]]
+
+    @cached_property
+    def seconds(self) -> list[float]:
+        """How long the replies took to the whole answer."""
+        return [row.seconds for row in self.rows.values() if row.outcome != "failed" and row.seconds > 0]
+
+    @cached_property
+    def weakest(self) -> list[Case]:
+        """The right answers with the lowest main scores, to fill up the examples where little went wrong."""
+        examples = sum(min(EXAMPLES, self.counts[kind.key]) for kind in self.failures)
+
+        def score(case: Case) -> float:
+            return math.fsum(self.score(case, metric.name) or 0.0 for metric in self.main)
+
+        return sorted(self.of_kind("right"), key=score)[: max(0, EXAMPLES - examples)]
+
+    def changes(self, other: "Gathered") -> list[tuple[Case, Kind, Kind]]:
+        """Return the questions whose class is good in the other run and bad here, or the contrary; losses first."""
+        questions = {case.id: case.question for case in other.cases}
+        shared = (case for case in self.cases if questions.get(case.id) == case.question)
+        kinds = ((case, other.verdicts[case.id].kind, self.verdicts[case.id].kind) for case in shared)
+        turned = (change for change in kinds if {change[1].state, change[2].state} == {"good", "bad"})
+        return sorted(turned, key=lambda change: change[2].state)
 
     def of_kind(self, key: str) -> list[Case]:
         """Return the questions of a class, in their order."""
         return [case for case in self.cases if self.verdicts[case.id].kind.key == key]
 
-    def not_applicable(self, case: Case) -> dict[str, list[str]]:
-        """Return why metrics do not apply to a question: reason -> their names."""
-        reasons: dict[str, list[str]] = {}
-        for name, cell in self.cells.get(case.id, {}).items():
-            if cell.not_applicable is not None:
-                reasons.setdefault(cell.not_applicable, []).append(name)
-        return reasons
+    def mean(self, metric: Metric) -> Mean:
+        """Return the mean over the answerable questions; over the others if the metric is of those alone."""
+        mean = self.answerable.means[metric.name]
+        return mean if mean.n else self.unanswerable.means[metric.name]
 
-    def told(self, means: Means, cases: Sequence[Case]) -> list[Metric]:
-        """Return the metrics that say something of these cases: one was scored, or should have been."""
-        cells = [self.cells.get(case.id, {}) for case in cases]
-        both = len({case.unanswerable for case in cases}) == 2
-        return [
-            metric
-            for metric in self.metrics
-            if (metric.name not in OVER_ALL or both)
-            and (means[metric.name].n or any(row[metric.name].failed for row in cells if metric.name in row))
-        ]
+    def score(self, case: Case, name: str) -> float | None:
+        """Return the score of a question; None where it has none."""
+        return score_of(self.cells[case.id], name)
+
+    def scores(self, metric: Metric) -> list[float]:
+        """Return every score of a metric, in the order of the questions."""
+        return [score for case in self.cases if (score := self.score(case, metric.name)) is not None]
 
 
-@dataclass(frozen=True, slots=True)
-class Against:
-    """Another run of the same questions, beside which this one is shown.
-
-    Attributes:
-        run: the other run.
-        verdicts: on this run, against it.
-        notice: what to say of questions that are not in both; empty if all are.
-    """
-
-    run: Gathered
-    verdicts: Verdicts
-    notice: str
-
-
-def gather(folder: RunFolder) -> Gathered:
-    """Read a run.
+def gather(folder: RunFolder, against: RunFolder | None = None) -> Gathered:
+    """Read a run, and compare it with another one.
 
     Raises:
-        RunFolderError: the folder holds no run, or a damaged one.
+        RunFolderError: a folder holds no run, or a damaged one.
         NothingToReportError: nothing was asked yet, or nothing was scored.
+        NotComparableError: no question is in both runs.
     """
-    header, cases, rows = folder.header(), folder.cases(), folder.rows()
-    lines = folder.scores(rows)
-    cells = cells_of(lines)
+    cases, rows = folder.cases(), folder.rows()
+    header, lines = folder.header(), folder.scores(rows)
+    scored = cells_of(lines)
     if not rows:
         raise NothingToReportError(
             f"{folder.path} has no replies yet.", f"Go on with it: python -m eval run QUESTIONS --out {folder.path}."
         )
-    if not cells:
+    if not scored:
         raise NothingToReportError(
             f"{folder.path} has no scores.", f"Score it first: python -m eval score {folder.path}."
         )
-    metrics = tuple(known_metrics(metric_names(cells)))
+    metrics, cells = known_metrics(metric_names(scored)), {case.id: scored.get(case.id, {}) for case in cases}
+    notices, other, verdicts = list(_notices(cases, rows, cells, metrics)), None, None
+    if against:
+        joined = join(read_side(against), read_side(folder))
+        other, verdicts, shared = gather(against), judge(joined), len(joined.cases)
+        if not shared == len(cases) == len(other.cases):
+            notices.append(f"{shared} questions are in {other.name} as well; only these are compared with it.")
     return Gathered(
-        name=folder.path.resolve().name,
+        name=folder.path.resolve().name.encode(errors="replace").decode(),
         header=header,
         cases=cases,
         rows=rows,
         cells=cells,
         metrics=metrics,
-        summary=summarise(cases, cells),
-        verdicts={case.id: classify(case, rows.get(case.id), cells.get(case.id, {})) for case in cases},
+        verdicts={case.id: classify(case, rows.get(case.id), cells[case.id]) for case in cases},
         scatter={name: one.mean_sd / math.sqrt(one.repeats) for name, one in noise(lines).items()},
         judges=judges_of(lines),
-        notices=tuple(_notices(cases, rows, cells, metrics)),
+        notices=notices,
+        other=other,
+        against=verdicts,
     )
-
-
-def read_against(folder: RunFolder, other: RunFolder) -> Against:
-    """Read another run, and compare this one with it.
-
-    Raises:
-        RunFolderError: a folder holds no run, or a damaged one.
-        NotComparableError: no question is in both.
-    """
-    joined = join(read_side(other), read_side(folder))
-    run, shared = gather(other), len(joined.cases)
-    whole = shared == len(folder.cases()) == len(run.cases)
-    notice = "" if whole else f"{shared} questions are in {run.name} as well; only these are compared with it."
-    return Against(run, judge(joined), notice)
 
 
 def known_metrics(names: Sequence[str]) -> list[Metric]:
-    """Return the metrics of these names by family, each family in the catalogue's order.
+    """Return the metrics of these names in the order of `TITLES`, each family in the catalogue's order.
 
     One that the catalogue does not know belongs to `other` and says so.
     """
-    order = {name: place for place, name in enumerate(METRICS)}
-    found = [
-        METRICS.get(name) or Metric(name, UNKNOWN, "higher", "A metric that this version of Treeline does not know.")
-        for name in names
-    ]
-    families = dict.fromkeys(
-        (
-            *(family for family in TITLES if family != UNKNOWN),
-            *(metric.family for metric in found if metric.family != UNKNOWN),
-            UNKNOWN,
-        )
-    )
-    rank = {family: place for place, family in enumerate(families)}
-    return sorted(found, key=lambda metric: (rank[metric.family], order.get(metric.name, len(order))))
+    unknown = "A metric that this version of Treeline does not know."
+    found = [METRICS.get(name) or Metric(name, UNKNOWN, "higher", unknown) for name in names]
+    families, order = list(TITLES), {name: place for place, name in enumerate(METRICS)}
+    return sorted(found, key=lambda one: (families.index(one.family), order.get(one.name, len(order))))
 
 
 def _notices(
-    cases: Sequence[Case],
-    rows: Mapping[str, Row],
-    cells: Mapping[str, Mapping[str, Cell]],
-    metrics: Sequence[Metric],
-) -> list[str]:
-    found = []
+    cases: Sequence[Case], rows: Mapping[str, Row], cells: Mapping[str, Mapping[str, Cell]], metrics: Sequence[Metric]
+) -> Iterator[str]:
     if unasked := len(cases) - len(rows):
-        found.append(f"The run is unfinished: {unasked} of {len(cases)} questions were not asked.")
+        yield f"The run is unfinished: {unasked} of {len(cases)} questions were not asked."
     if failed := sum(row.outcome == "failed" for row in rows.values()):
-        found.append(f"{failed} of {len(cases)} questions got no reply. The same run command asks them again.")
+        yield f"{failed} of {len(cases)} questions got no reply. The same run command asks them again."
     families: dict[int, list[str]] = {}
     for family in dict.fromkeys(metric.family for metric in metrics):
         names = {metric.name for metric in metrics if metric.family == family}
-        families.setdefault(sum(not names & cells.get(id_, {}).keys() for id_ in rows), []).append(family)
-    found += [
-        f"{bare} of {len(rows)} replies have no scores of {', '.join(of)}; they count as failed. "
-        "Score them: python -m eval score FOLDER."
-        for bare, of in families.items()
-        if bare
-    ]
+        families.setdefault(sum(not names & cells[id_].keys() for id_ in rows), []).append(family)
+    for bare, of in families.items():
+        if bare:
+            yield (
+                f"{bare} of {len(rows)} replies have no scores of {', '.join(of)}; they count as failed. "
+                "Score them: python -m eval score FOLDER."
+            )
     fingerprints = {row.fingerprint for row in rows.values() if row.fingerprint}
     if len(fingerprints) > 1:
-        found.append(f"The replies come from {len(fingerprints)} different systems: {', '.join(sorted(fingerprints))}.")
-    return found
+        yield f"The replies come from {len(fingerprints)} different systems: {', '.join(sorted(fingerprints))}."

@@ -4,16 +4,15 @@ Flow: a folder of runs -> **here** -> the chart and the table of the page. Runs 
 history: the hash of the questions decides, not their names.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
 from errors import RagError
-from eval.cells import Mean
+from eval.cells import Metric
+from eval.comparing.pairing import differing
 from eval.run_folder import HEADER, Header, RunFolder
-from eval.summary import overview
-from eval.tables import flat
+from eval.summary import Overview, overview
 
 MOST = 100
 
@@ -25,25 +24,19 @@ class Past:
     Attributes:
         name: of its folder.
         header: what it is of.
-        fingerprint: of what was asked; the header's, or that of the first reply.
-        means: by metric: of the answerable questions, where there are any of them, else of the others.
-        judges: the judging models by family.
+        kept: its means and judges.
         this: whether it is the run that the report is about.
     """
 
     name: str
     header: Header
-    fingerprint: str
-    means: Mapping[str, Mean]
-    judges: Mapping[str, str]
+    kept: Overview
     this: bool
 
-    def made_of(self) -> dict[str, str]:
-        """Return all that a later run may differ in, by name."""
-        judges = {f"judge of {family}": model for family, model in self.judges.items()}
-        asked = {"asked": self.header.target, "corpus": self.header.corpus or ""}
-        versions = flat(self.header.versions, "version of ")
-        return {**asked, **dict(flat(self.header.settings)), **dict(versions), **judges}
+    @property
+    def fingerprint(self) -> str:
+        """What was asked: the header's fingerprint, or that of the first reply."""
+        return self.header.fingerprint or self.kept.fingerprint
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,27 +49,32 @@ class History:
         older: how many more there are.
     """
 
-    runs: tuple[Past, ...]
-    left_out: tuple[str, ...] = ()
-    older: int = 0
+    runs: list[Past]
+    left_out: list[str]
+    older: int
 
     @property
-    def changes(self) -> tuple[int, ...]:
+    def changes(self) -> list[int]:
         """Places of the runs whose system is another than that of the run before."""
         pairs = enumerate(pairwise(self.runs), start=1)
-        return tuple(place for place, (old, new) in pairs if old.fingerprint != new.fingerprint)
+        return [place for place, (old, new) in pairs if old.fingerprint != new.fingerprint]
+
+    def points(self, metric: Metric) -> list[tuple[int, Past, float]]:
+        """Return the place and the mean of each run that has a mean."""
+        means = ((place, past, past.kept.means.get(metric.name)) for place, past in enumerate(self.runs))
+        return [(place, past, mean.value) for place, past, mean in means if mean and mean.value is not None]
 
     def changed(self, place: int) -> list[str]:
         """Return the differences between the run at this place and the one before, in what both report."""
         if not place:
             return []
-        old, new = self.runs[place - 1].made_of(), self.runs[place].made_of()
+        old, new = (differing(past.header, past.kept.judges) for past in self.runs[place - 1 : place + 1])
         return [f"{name}: {old[name]} → {new[name]}" for name in new if name in old and old[name] != new[name]]
 
 
 def read_history(folder: RunFolder, beside: Path) -> History:
     """Read the runs in the folder `beside` that asked what `folder` asked; that one is always among them."""
-    this, header, asked = folder.path.resolve(), folder.header(), [case.id for case in folder.cases()]
+    this, header, asked = folder.path.resolve(), folder.header(), tuple(case.id for case in folder.cases())
     found, left_out = {this: header}, list[str]()
     for path in sorted({path.resolve() for path in beside.iterdir()}) if beside.is_dir() else ():
         if path != this and (path / HEADER).is_file():
@@ -94,11 +92,10 @@ def read_history(folder: RunFolder, beside: Path) -> History:
         except RagError as error:
             left_out.append(f"{path.name}: {error.code}")
             continue
-        if list(kept.asked) != asked:
+        if kept.asked != asked:
             left_out.append(f"{path.name}: asked {len(kept.asked)} of the questions")
         elif not kept.means:
             left_out.append(f"{path.name}: no scores")
         else:
-            fingerprint = found[path].fingerprint or kept.fingerprint
-            runs.append(Past(path.name, found[path], fingerprint, kept.means, kept.judges, path == this))
-    return History(tuple(runs), tuple(left_out), len(same) - len(newest))
+            runs.append(Past(path.name, found[path], kept, path == this))
+    return History(runs, left_out, len(same) - len(newest))

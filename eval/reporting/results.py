@@ -1,22 +1,18 @@
 """Write a run as JSON, for programs, and as CSV with a line a question, for spreadsheets.
 
-Flow: `gather.py`, `figures.py` -> **here** -> `eval_results.json`, `per_question_results.csv`. Pure:
-returns text.
+Flow: `gather.py` -> **here** -> `eval_results.json`, `per_question_results.csv`. Pure: returns text.
 """
 
 import csv
 import io
 import json
 import re
-from collections.abc import Sequence
 from typing import Any
 
 from eval.cases import Case
-from eval.reporting.figures import categories, latency, main_metrics, suggestions
-from eval.reporting.gather import Gathered
-from eval.reporting.page import collection, run_facts
-from eval.reporting.safe_text import shorten
-from eval.summary import Means
+from eval.reporting.gather import Gathered, Group
+from eval.reporting.page import collection, run_facts, shorten
+from eval.tables import quantile
 
 CELL_CHARS = 32_000  # spreadsheets take no more
 _COLUMNS = (
@@ -29,46 +25,42 @@ _FORMULA = re.compile(r"^[=+\-@\t\r]")
 
 def results_json(run: Gathered) -> str:
     """Return all figures and each question with its cells; passages stay in the run's own files."""
-    took = latency(run)
-    of_category = {
-        name: _means(run, means, [case for case in run.cases if (case.category or "") == name])
-        for name, means in run.summary.by_category.items()
-    }
-    document: dict[str, Any] = {
+    took = run.seconds
+    document = {
         "run": run.name,
         "header": run.header.model_dump(mode="json"),
         "source": run.source,
         "facts": run_facts(run),
         "collection": collection(run),
-        "notices": list(run.notices),
+        "notices": run.notices,
         "metrics": {
             metric.name: {"family": metric.family, "better": metric.better, "about": metric.about}
             for metric in run.metrics
         },
-        "main_metrics": [metric.name for metric in main_metrics(run)],
-        "judge_scatter": dict(run.scatter),
+        "main_metrics": [metric.name for metric in run.main],
+        "judge_scatter": run.scatter,
         "aggregate": {
-            "answerable": _means(run, run.summary.answerable, [c for c in run.cases if not c.unanswerable]),
-            "unanswerable": _means(run, run.summary.unanswerable, [c for c in run.cases if c.unanswerable]),
-            "everything": _means(run, run.summary.everything, run.cases),
+            "answerable": _means(run.answerable),
+            "unanswerable": _means(run.unanswerable),
+            "everything": _means(run.everything),
         },
         "by_category": {
-            one.name: {
-                "questions": one.questions,
-                "good": one.good,
-                "judged": one.judged,
-                "means": of_category[one.name],
+            name: {
+                "questions": len(group.cases),
+                "good": group.states["good"],
+                "judged": len(group.cases) - group.states["open"],
+                "means": _means(group),
             }
-            for one in categories(run)
+            for name, group in run.categories.items()
         },
         "classes": {
             kind.key: {"title": kind.title, "state": kind.state, "rule": kind.rule, "questions": run.counts[kind.key]}
             for kind in run.kinds
         },
         "suggestions": [
-            {"class": kind.key, "text": kind.advice, "settings": list(kind.settings)} for kind in suggestions(run)
+            {"class": kind.key, "text": kind.advice, "settings": kind.settings} for kind in run.suggestions
         ],
-        "latency_s": {"n": len(took.values), "p50": took.p50, "p95": took.p95} if took else None,
+        "latency_s": {"n": len(took), "p50": quantile(took, 0.5), "p95": quantile(took, 0.95)} if took else None,
         "questions": [_question(run, case) for case in run.cases],
     }
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
@@ -77,49 +69,43 @@ def results_json(run: Gathered) -> str:
 def questions_csv(run: Gathered) -> str:
     """Return a line a question: what is known of it, a column a metric, and why cells are empty."""
     text = io.StringIO(newline="")
+    names = [metric.name for metric in run.metrics]
     writer = csv.writer(text)
-    writer.writerow([*_COLUMNS, *(_safe(metric.name) for metric in run.metrics), "not_scored"])
+    writer.writerow([*_COLUMNS, *map(_safe, names), "not_scored"])
     for case in run.cases:
-        cells, known = run.cells.get(case.id, {}), _known(run, case)
-        scores = [cells[metric.name].score if metric.name in cells else None for metric in run.metrics]
+        row, verdict, cells = run.rows.get(case.id), run.verdicts[case.id], run.cells[case.id]
+        known: dict[str, Any] = dict(row) if row else {"passages": ()}
+        documents = dict.fromkeys(passage.doc_id for passage in known["passages"] if passage.doc_id)
+        known |= {
+            "id": case.id,
+            "category": case.category,
+            "answerable": "no" if case.unanswerable else "yes" if case.answer else "unknown",
+            "question": case.question,
+            "reference": case.answer,
+            "class": verdict.kind.title,
+            "why": verdict.why,
+            "citations": len(row.citations) if row else None,
+            "passages": len(row.passages) if row else None,
+            "documents": " ".join(documents),
+            "warnings": " ".join(row.warnings) if row else None,
+        }
         lacks = [
             f"{name}: {f'failed: {cells[name].failed}' if name in cells else 'not scored'}"
-            for name in (metric.name for metric in run.metrics)
+            for name in names
             if name not in cells or cells[name].failed
         ]
+        scores = (run.score(case, name) for name in names)
         writer.writerow([*(_safe(known.get(name)) for name in _COLUMNS), *scores, _safe("; ".join(lacks))])
     return text.getvalue()
 
 
-def _known(run: Gathered, case: Case) -> dict[str, Any]:
-    row, verdict = run.rows.get(case.id), run.verdicts[case.id]
-    known = {
-        "category": case.category,
-        "answerable": "no" if case.unanswerable else "yes" if case.answer else "unknown",
-        "question": case.question,
-        "reference": case.answer,
-        "class": verdict.kind.title,
-        "why": verdict.why,
-    }
-    if row is None:
-        return {"id": case.id, **known}
-    counts = {
-        "citations": len(row.citations),
-        "passages": len(row.passages),
-        "documents": " ".join(dict.fromkeys(passage.doc_id for passage in row.passages if passage.doc_id)),
-        "warnings": " ".join(row.warnings),
-    }
-    return dict(row) | known | counts
-
-
-def _means(run: Gathered, means: Means, cases: Sequence[Case]) -> dict[str, dict[str, Any]]:
-    told = {metric.name: means[metric.name] for metric in run.told(means, cases)}
+def _means(group: Group) -> dict[str, dict[str, Any]]:
+    told = {metric.name: group.means[metric.name] for metric in group.metrics}
     return {name: {"mean": mean.value, "n": mean.n, "of": mean.of} for name, mean in told.items()}
 
 
 def _question(run: Gathered, case: Case) -> dict[str, Any]:
     row, verdict = run.rows.get(case.id), run.verdicts[case.id]
-    cells = run.cells.get(case.id, {})
     return {
         "id": case.id,
         "question": case.question,
@@ -130,7 +116,7 @@ def _question(run: Gathered, case: Case) -> dict[str, Any]:
         "why": verdict.why,
         "row": None if row is None else row.model_dump(mode="json", exclude={"id", "passages"}),
         "contexts": 0 if row is None else len(row.passages),
-        "cells": {name: cell.model_dump(mode="json", exclude_none=True) for name, cell in cells.items()},
+        "cells": {name: cell.model_dump(mode="json", exclude_none=True) for name, cell in run.cells[case.id].items()},
     }
 
 

@@ -8,7 +8,7 @@ import pytest
 from eval.__main__ import main
 from eval.cells import scored
 from eval.comparing.baseline import SAMPLE, keep
-from eval.comparing.gate import failures, wanted_metrics
+from eval.comparing.command import failures, wanted_metrics
 from eval.comparing.pairing import Side, join, read_side
 from eval.comparing.verdicts import judge
 from eval.questions.files import read_cases

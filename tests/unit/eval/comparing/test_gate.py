@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from eval.comparing.gate import UnknownMetricError, failures, wanted_metrics
+from eval.comparing.command import UnknownMetricError, failures, wanted_metrics
 from eval.comparing.pairing import Joined
 from eval.comparing.verdicts import judge
 from tests.fakes.runs import case

@@ -7,7 +7,7 @@ import pytest
 
 from eval.__main__ import main
 from eval.cells import scored
-from eval.comparing import reopening
+from eval.comparing import command
 from eval.comparing.baseline import keep
 from eval.comparing.pairing import NotComparableError, read_side
 from eval.run_folder import HEADER, SCORES, RunFolder
@@ -22,7 +22,7 @@ def _scored_without_models(monkeypatch: pytest.MonkeyPatch) -> None:
         EachRow(retrieval.FAMILY, retrieval.score_retrieval),
         EachRow(abstention.FAMILY, abstention.score_abstention),
     )
-    monkeypatch.setattr(reopening, "offline_scorers", lambda _: scorers)
+    monkeypatch.setattr(command, "offline_scorers", lambda _: scorers)
 
 
 def earlier(path: Path) -> RunFolder:

@@ -1,19 +1,18 @@
 import pytest
 
-from eval.reporting.charts import histogram
+from eval.reporting.charts import histogram, scale
 from eval.tables import duration, figure, moment, quantile
 
 
 def test_shares_are_sorted_into_tenths_and_one_belongs_to_the_last() -> None:
-    spread = histogram([0.0, 0.05, 0.95, 1.0])
+    counts, edges = histogram([0.0, 0.05, 0.3, 0.95, 1.0])
 
-    assert (spread.low, spread.high, spread.counts) == (0, 1, (2, 0, 0, 0, 0, 0, 0, 0, 0, 2))
+    assert counts == [2, 0, 0, 1, 0, 0, 0, 0, 0, 2]
+    assert (edges[0], edges[-1]) == (0, 1)
 
 
 def test_zeros_and_ones_have_a_bar_each() -> None:
-    spread = histogram([0.0, 1.0, 1.0])
-
-    assert (spread.counts, spread.two_valued) == ((1, 2), True)
+    assert histogram([0.0, 1.0, 1.0])[0] == [1, 2]
 
 
 @pytest.mark.parametrize(
@@ -27,15 +26,21 @@ def test_zeros_and_ones_have_a_bar_each() -> None:
     ],
 )
 def test_other_scores_reach_to_round_numbers(values: list[float], ends: tuple[float, float]) -> None:
-    spread = histogram(values)
+    counts, edges = histogram(values)
 
-    assert (spread.low, spread.high) == pytest.approx(ends)
-    assert sum(spread.counts) == len(values)
+    assert (edges[0], edges[-1]) == pytest.approx(ends)
+    assert sum(counts) == len(values)
 
 
 def test_times_below_a_second_have_a_scale_of_their_own() -> None:
-    assert histogram([0.05, 0.24], shares=False).high == pytest.approx(0.3)
-    assert sum(histogram([0.0, 0.0], shares=False).counts) == 2
+    assert histogram([0.05, 0.24], shares=False)[1][-1] == pytest.approx(0.3)
+    assert sum(histogram([0.0, 0.0], shares=False)[0]) == 2
+
+
+def test_small_changes_of_shares_show_on_the_scale_of_a_history() -> None:
+    assert scale([0.3, 0.3]) == (0.2, 0.4)
+    assert scale([0.02, 0.97]) == (0, 1)
+    assert scale([3.0, 412.0]) == (0, 500)
 
 
 def test_percentiles_are_values_that_were_measured() -> None:

@@ -2,11 +2,11 @@ from pathlib import Path
 
 import pytest
 
-from eval.cells import failed, not_applicable, scored
+from eval.cells import Mean, failed, not_applicable, scored
 from eval.comparing.pairing import NotComparableError
-from eval.reporting.figures import categories, changes, examples, lines, main_metrics, suggestions, unmeasured, weakest
-from eval.reporting.gather import NothingToReportError, gather, known_metrics, read_against
+from eval.reporting.gather import TITLES, NothingToReportError, gather, known_metrics
 from eval.run_folder import RunFolder, RunFolderError
+from eval.scoring.catalogue import FAMILIES, METRICS
 from tests.fakes.runs import DAM, SAMPLE_CASES, SAMPLE_ROWS, case, reply, sample_cells, sample_run, write_run
 
 
@@ -64,44 +64,39 @@ def test_metrics_that_nobody_knows_come_last_and_say_so() -> None:
 
     assert [metric.name for metric in found] == ["word_recall", "mrr", "seconds", "strange"]
     assert found[-1].family == "other"
+    assert set(FAMILIES) < TITLES.keys()
 
 
 def test_unknown_metrics_stand_for_a_run_that_has_no_others(tmp_path: Path) -> None:
     run = gather(write_run(tmp_path / "a", SAMPLE_CASES, SAMPLE_ROWS, {"right": {"x": {"mine": scored(3.0)}}}))
 
-    assert [metric.name for metric in main_metrics(run)] == ["mine"]
+    assert [metric.name for metric in run.main] == ["mine"]
 
 
 def test_lines_hold_what_says_something_of_their_questions(tmp_path: Path) -> None:
     cells = sample_cells()
     cells["missed"]["citations"] = {"citation_recall": failed("the judge is down")}
     run = gather(write_run(tmp_path / "a", SAMPLE_CASES, SAMPLE_ROWS, cells))
-    without = [case for case in run.cases if case.unanswerable]
-    others = [case for case in run.cases if not case.unanswerable]
 
-    apart = [line.metric.name for line in lines(run, without, run.summary.unanswerable)]
-    assert apart == ["abstention_recall", "seconds"]
-    found = {line.metric.name: line for line in lines(run, others, run.summary.answerable)}
-    assert list(found) == ["word_recall", "citation_recall", "declined", "seconds"]
-    assert (found["word_recall"].mean.n, found["word_recall"].mean.of, found["word_recall"].share) == (5, 6, 0.3)
-    assert found["citation_recall"].mean.value is None
-    assert found["seconds"].share is None
+    assert [metric.name for metric in run.unanswerable.metrics] == ["abstention_recall", "seconds"]
+    found = {metric.name: run.answerable.share(metric) for metric in run.answerable.metrics}
+    assert found == {"word_recall": 0.3, "citation_recall": None, "declined": pytest.approx(1 / 6), "seconds": None}
+    assert run.answerable.means["word_recall"] == Mean(0.3, 5, 6)
+    assert run.answerable.means["citation_recall"].value is None
 
 
 def test_another_run_stands_beside_over_the_rows_that_both_scored(tmp_path: Path) -> None:
     one, two = sample_cells(), sample_cells()
     two["right"]["answer"], two["missed"]["answer"] = {"word_recall": scored(0.5)}, {"word_recall": failed("x")}
     folder = write_run(tmp_path / "a", SAMPLE_CASES, SAMPLE_ROWS, one)
-    run, other = gather(folder), write_run(tmp_path / "b", SAMPLE_CASES, SAMPLE_ROWS, two)
-    answerable = [case for case in run.cases if not case.unanswerable]
+    other = write_run(tmp_path / "b", SAMPLE_CASES, SAMPLE_ROWS, two)
 
-    beside = read_against(folder, other).verdicts.answerable
-    line = lines(run, answerable, run.summary.answerable, beside)[0]
+    beside = gather(folder, other).answerable.beside(METRICS["word_recall"])
 
-    assert line.beside is not None
-    assert line.beside.interval is not None
-    assert (line.beside.mean_a, line.beside.interval.mean, line.beside.pairs) == pytest.approx((0.25, 0.125, 4))
-    assert line.beside.verdict == "too few to tell"
+    assert beside is not None
+    assert beside.interval is not None
+    assert (beside.mean_a, beside.interval.mean, beside.pairs) == pytest.approx((0.25, 0.125, 4))
+    assert beside.verdict == "too few to tell"
 
 
 def test_where_a_metric_does_not_apply_is_told_beside_it_with_the_reason(tmp_path: Path) -> None:
@@ -114,12 +109,12 @@ def test_where_a_metric_does_not_apply_is_told_beside_it_with_the_reason(tmp_pat
     cells["right"]["retrieval"]["ndcg@10"] = not_applicable("the case grades no documents")
     run = gather(write_run(tmp_path / "a", SAMPLE_CASES, SAMPLE_ROWS, cells))
 
-    found_lines = {line.metric.name: line.lacks for line in lines(run, run.cases, run.summary.everything)}
+    found_lines = {metric.name: run.everything.lacks(metric) for metric in run.everything.metrics}
 
     assert found_lines["citation_recall"] == "Does not apply to 3 of 8 questions: the service tells no citations."
     assert "0 for 2 questions although the passages hold" in found_lines["ragas_context_recall"]
     assert found_lines["context@8000"] == ""
-    assert unmeasured(run, run.cases, run.summary.everything) == {"the case grades no documents": ["ndcg@10"]}
+    assert run.everything.unmeasured == {"the case grades no documents": ["ndcg@10"]}
 
 
 def test_questions_that_turned_are_told_losses_first(tmp_path: Path) -> None:
@@ -131,7 +126,7 @@ def test_questions_that_turned_are_told_losses_first(tmp_path: Path) -> None:
     ]  # fmt: skip
     other = gather(write_run(tmp_path / "b", SAMPLE_CASES, rows, sample_cells()))
 
-    assert [(change.case.id, change.before.key, change.now.key) for change in changes(run, other)] == [
+    assert [(case.id, before.key, now.key) for case, before, now in run.changes(other)] == [
         ("declined", "right", "declined"), ("right", "declined", "right"),
     ]  # fmt: skip
 
@@ -144,9 +139,9 @@ def test_a_run_of_other_questions_cannot_stand_beside(tmp_path: Path) -> None:
     part = write_run(tmp_path / "c", SAMPLE_CASES[:2], SAMPLE_ROWS[:2], {"right": sample_cells()["right"]})
 
     with pytest.raises(NotComparableError, match="share no question"):
-        read_against(folder, other)
-    assert read_against(folder, folder).notice == ""
-    assert read_against(folder, part).notice.startswith("2 questions are in c as well")
+        gather(folder, other)
+    assert gather(folder, folder).notices == gather(folder).notices
+    assert gather(folder, part).notices[-1].startswith("2 questions are in c as well")
 
 
 def test_right_answers_fill_up_the_examples_where_little_went_wrong(tmp_path: Path) -> None:
@@ -155,8 +150,8 @@ def test_right_answers_fill_up_the_examples_where_little_went_wrong(tmp_path: Pa
     cells = {f"q{n}": {"answer": {"word_recall": scored(n / 5)}} for n in range(5)}
     run = gather(write_run(tmp_path / "a", cases, rows, cells))
 
-    assert [(kind.key, [one.id for one in found]) for kind, found in examples(run)] == [("against", ["q0"])]
-    assert [one.id for one in weakest(run)] == ["q1", "q2"]
+    assert [kind.key for kind in run.failures] == ["against"]
+    assert [one.id for one in run.weakest] == ["q1", "q2"]
 
 
 def test_what_to_try_follows_from_the_classes_the_most_frequent_first(tmp_path: Path) -> None:
@@ -164,11 +159,12 @@ def test_what_to_try_follows_from_the_classes_the_most_frequent_first(tmp_path: 
     rows = [reply(one.id, "In 1954.", DAM if n else "nothing") for n, one in enumerate(cases)]
     run = gather(write_run(tmp_path / "a", cases, rows, {"q0": {"answer": {"word_recall": scored(0.0)}}}))
 
-    assert [kind.key for kind in suggestions(run)] == ["against", "missed"]
+    assert [kind.key for kind in run.suggestions] == ["against", "missed"]
 
 
 def test_each_category_tells_what_was_declined(tmp_path: Path) -> None:
     run = gather(sample_run(tmp_path / "a"))
 
-    for category in categories(run):
-        assert [line.metric.name for line in category.lines][-2:] == ["declined", "abstention_recall"]
+    assert [metric.name for metric in run.category_metrics][-2:] == ["declined", "abstention_recall"]
+    assert run.categories["no_answer"].means["abstention_recall"].value == 0.5
+    assert run.categories["factual"].means["declined"].n == 5

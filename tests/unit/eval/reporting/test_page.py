@@ -10,8 +10,8 @@ import lxml.html
 import pytest
 
 from eval.cells import failed, scored
-from eval.reporting import questions
-from eval.reporting.gather import Against, gather, read_against
+from eval.reporting import page as page_module
+from eval.reporting.gather import gather
 from eval.reporting.history import read_history
 from eval.reporting.page import render_page
 from eval.rows import Quote
@@ -27,8 +27,8 @@ def page(folder: RunFolder, **known: Any) -> Any:
     return lxml.html.document_fromstring(html(folder, **known))
 
 
-def html(folder: RunFolder, against: Against | None = None) -> str:
-    return render_page(gather(folder), read_history(folder, folder.path.parent), against)
+def html(folder: RunFolder, against: RunFolder | None = None) -> str:
+    return render_page(gather(folder, against), read_history(folder, folder.path.parent))
 
 
 def texts(found: list[Any]) -> list[str]:
@@ -173,7 +173,7 @@ def test_settings_versions_fingerprint_and_collection_are_told(sample: RunFolder
 
 
 def test_another_run_stands_beside(sample: RunFolder, tmp_path: Path) -> None:
-    tree = page(sample, against=read_against(sample, sample_run(tmp_path / "other")))
+    tree = page(sample, against=sample_run(tmp_path / "other"))
 
     assert "other" in texts(tree.xpath("//table[contains(@class, 'scores')]//thead//th"))
     assert "No question of both runs came to another end." in tree.get_element_by_id("overview").text_content()
@@ -193,7 +193,7 @@ def test_verdicts_come_first_and_only_what_is_more_than_chance_is_coloured(tmp_p
 
     before = write_run(tmp_path / "before", cases, rows, scores(0, 0))
     after = write_run(tmp_path / "after", cases, rows, scores(20, 0.04))
-    tree = page(after, against=read_against(after, before))
+    tree = page(after, against=before)
 
     first = tree.xpath("//header//li")
     assert [one.text_content().split(" ")[0] for one in first] == ["Quality:", "Speed:", "Cost:"]
@@ -223,7 +223,7 @@ def test_three_hundred_questions_with_full_contexts_stay_below_five_megabytes(tm
 def test_of_very_many_questions_those_that_went_wrong_come_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(questions, "MOST_QUESTIONS", 6)
+    monkeypatch.setattr(page_module, "MOST_QUESTIONS", 6)
     tree = page(sample_run(tmp_path / "a"))
 
     kinds = tree.xpath("//table[@id='question-table']/tbody/@data-kind")
