@@ -1,22 +1,23 @@
 """Talk to a service and keep what it said, byte by byte and with times.
 
-Flow: questions -> **here** (HTTP) -> the rules of this folder judge replies, `asking/` and `rehearsal/` read answers
-from them. A connection that breaks is something the service did, so it is kept like a reply and never raised.
+Flow: questions -> **here** (HTTP) -> `rules.py` judges replies, `asking/` and `rehearsal/` read answers from them. A
+connection that breaks is something the service did, so it is kept like a reply and never raised.
 """
 
 import asyncio
+import json
 import math
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import httpx
 
-from eval.contract.rules import shortened
-
 # More than any answer of ten minutes; a stream without an end must not fill the memory.
 MAX_STREAM_BYTES = 64 * 1024 * 1024
+SHOWN_CHARS = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,53 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
+class Record:
+    """One record of a stream: its number from 1, its line, and the JSON object on it."""
+
+    number: int
+    line: Line
+    value: dict[str, Any]
+
+    @property
+    def steps(self) -> str | None:
+        """The steps so far; None if the record changes nothing or says nonsense."""
+        return self._text("intermediate_steps")
+
+    @property
+    def report(self) -> str | None:
+        """The answer so far; None if the record changes nothing or says nonsense."""
+        return self._text("final_report")
+
+    @property
+    def has_error(self) -> bool:
+        """Whether there is the key `error`, with any value."""
+        return "error" in self.value
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether it says that it is the last one."""
+        return self.value.get("complete") is True
+
+    @property
+    def thinks(self) -> bool:
+        """Whether it says that the answer has not begun."""
+        return self.value.get("is_intermediate") is True
+
+    @property
+    def answers(self) -> bool:
+        """Whether it says that the answer has begun, and not failed."""
+        return self.value.get("is_intermediate") is False and not self.has_error
+
+    def is_blank(self, key: str) -> bool:
+        """Whether a key has no text, or one of white space."""
+        return not (self._text(key) or "").strip()
+
+    def _text(self, key: str) -> str | None:
+        found = self.value.get(key)
+        return found if isinstance(found, str) else None
+
+
+@dataclass(frozen=True)
 class Reply:
     """What came back for one request.
 
@@ -53,6 +101,18 @@ class Reply:
     def body(self) -> bytes:
         """The whole body, with LF as the end of lines."""
         return b"\n".join(line.text for line in self.lines)
+
+    @cached_property
+    def value(self) -> dict[str, Any] | None:
+        """The JSON object that the body is; None if it is something else."""
+        return _object_in(self.body)
+
+    @cached_property
+    def records(self) -> tuple[Record, ...]:
+        """The JSON objects on the lines that begin with `data:`; other lines are passed over."""
+        data = [line for line in self.lines if line.text.startswith(b"data:")]
+        found = [(line, value) for line in data if (value := _object_in(line.text.removeprefix(b"data:"))) is not None]
+        return tuple(Record(number, line, value) for number, (line, value) in enumerate(found, start=1))
 
     @property
     def first_record_s(self) -> float | None:
@@ -140,3 +200,21 @@ async def _lines(response: httpx.Response, begun: float) -> AsyncIterator[Line]:
         rest.append(last)
     if any(rest):
         yield Line(b"".join(rest), time.monotonic() - begun)
+
+
+def _object_in(text: bytes) -> dict[str, Any] | None:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def shortened(text: str | bytes) -> str:
+    """Return a text for one line of a terminal: control characters written out, the middle left out."""
+    whole = text.decode("utf-8", "backslashreplace") if isinstance(text, bytes) else text
+    plain = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in whole[: 100 * SHOWN_CHARS])
+    if len(plain) <= SHOWN_CHARS:
+        return plain
+    half = SHOWN_CHARS // 2
+    return f"{plain[:half]} … {plain[-half:]}"

@@ -13,11 +13,8 @@ from eval.asking.reply import read_reply
 from eval.asking.stream_reply import StreamReply
 from eval.asking.target import NoReplyError
 from eval.cases import Case
-from eval.contract.evaluate_rules import EVALUATE_RULES, LIMIT_S
 from eval.contract.exchange import Exchange, Reply
-from eval.contract.records import read_stream
-from eval.contract.rules import Verdict
-from eval.contract.run_rules import RUN_RULES, SEPARATOR
+from eval.contract.rules import EVALUATE_RULES, LIMIT_S, RUN_RULES, SEPARATOR, Verdict
 from eval.rows import Row
 
 
@@ -107,7 +104,7 @@ def _observed(reply: Reply, read: StreamReply, answer: str | None, failure: str 
     return Observed(
         seconds=reply.seconds,
         size_bytes=len(reply.body),
-        verdicts=tuple(RUN_RULES.judge([read_stream(reply)]) if stream else EVALUATE_RULES.judge([reply])),
+        verdicts=tuple((RUN_RULES if stream else EVALUATE_RULES).judge([reply])),
         failure=failure,
         empty=reply.status == 200 and not (answer or "").strip(),
         first_record_s=reply.first_record_s if stream else None,

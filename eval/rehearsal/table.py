@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from eval.cells import Cell, means
-from eval.contract.evaluate_rules import LIMIT_S
+from eval.contract.rules import LIMIT_S
 from eval.rehearsal.recorder import Observed
 from eval.rows import Row
 from eval.scoring.catalogue import METRICS
