@@ -8,8 +8,8 @@ import argparse
 import asyncio
 import hashlib
 import sys
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
 from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -17,14 +17,15 @@ from urllib.parse import urlsplit
 from errors import SettingsError
 from eval.argument_types import add_header_argument, seconds, service_url, whole_number
 from eval.asking.asking import RetryPolicy, ask_all
-from eval.asking.build import IN_PROCESS, Wanted, open_target
+from eval.asking.http import open_service
 from eval.asking.preflight import FirstReplies
 from eval.asking.run_writer import Keeper, check_facts, check_place, check_questions
+from eval.asking.target import IN_PROCESS, Facts, Target, WrittenByModel
 from eval.cases import Case
 from eval.progress_bar import AskingProgress, tell
 from eval.rows import Row
 from eval.run_folder import Header, RunFolder
-from index.documents.filters import filter_value
+from index.documents.filters import filter_value, where
 from settings import Settings
 
 RUNS = Path("runs")
@@ -105,23 +106,33 @@ def ask_questions(arguments: argparse.Namespace, settings: Settings, folder: Run
         raise
 
 
+@asynccontextmanager
+async def _open_target(
+    arguments: argparse.Namespace, calls: int, cases: Sequence[Case], settings: Settings
+) -> AsyncIterator[tuple[Target, Facts]]:
+    """Open what answers the cases; its facts tell the options too, which a run must not change on the way."""
+    if arguments.filters is not None:
+        where(arguments.filters)  # one that has no meaning fails every question
+    opened: AbstractAsyncContextManager[tuple[Target, Facts]]
+    if arguments.url:
+        opened = open_service(arguments, calls)
+    else:
+        from eval.asking.build import open_engine  # noqa: PLC0415  # a service is asked without LlamaIndex
+
+        opened = open_engine(arguments, cases, settings)
+    async with opened as (target, facts):
+        route = "/run" if arguments.stream else None
+        options = {"filters": arguments.filters, "top_k": arguments.top_k, "route": route}
+        facts.settings.update({name: value for name, value in options.items() if value is not None})
+        yield WrittenByModel(target) if arguments.require_llm else target, facts
+
+
 async def _ask(
     arguments: argparse.Namespace, settings: Settings, folder: RunFolder, draft: Header, cases: Sequence[Case]
 ) -> None:
     calls = arguments.concurrency or (CALLS_BY_URL if arguments.url else CALLS_IN_PROCESS)
-    wanted = Wanted(
-        arguments.url,
-        arguments.corpus,
-        arguments.filters,
-        arguments.require_llm,
-        connections=calls,
-        headers=tuple(arguments.headers),
-        stream=arguments.stream,
-        pipeline=arguments.pipeline,
-        top_k=arguments.top_k,
-    )
     retry_policy = RetryPolicy(arguments.timeout_s, arguments.attempts)
-    async with open_target(wanted, cases, settings) as (target, facts):
+    async with _open_target(arguments, calls, cases, settings) as (target, facts):
         for warning in facts.warnings:
             tell(f"warning: {warning}")
         if folder.exists():

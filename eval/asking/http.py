@@ -1,10 +1,13 @@
 """Ask a service: one `POST /evaluate` a question, or one `POST /run` where its stream is wanted.
 
-Flow: `build.py` -> **here** -> `contract/exchange.py` asks, `reply.py` or `stream_reply.py` reads what comes. Asking
+Flow: `command.py` -> **here** -> `contract/exchange.py` asks, `reply.py` or `stream_reply.py` reads what comes. Asking
 again is `asking.py`'s.
 """
 
+import argparse
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import quote
@@ -12,15 +15,36 @@ from urllib.parse import quote
 import httpx
 from pydantic_core import from_json
 
+from eval.asking.preflight import look_at_service
 from eval.asking.reply import read_reply
 from eval.asking.stream_reply import StreamReply
-from eval.asking.target import NoReplyError, in_time, look_up
+from eval.asking.target import Facts, NoReplyError, in_time, look_up
 from eval.cases import Case
 from eval.contract.exchange import Exchange, Line, Reply
 from eval.rows import Row
 from eval.tables import cut
+from loopback import may_use_proxy
 
 SHOWN_CHARS = 200
+
+
+@asynccontextmanager
+async def open_service(arguments: argparse.Namespace, connections: int) -> AsyncIterator[tuple["HttpTarget", Facts]]:
+    """Open a connection to the service that is named, and look at it.
+
+    Raises:
+        PreflightError: the run would measure nothing.
+    """
+    async with httpx.AsyncClient(
+        base_url=arguments.url,
+        headers=arguments.headers,
+        timeout=None,  # noqa: S113  # how long a call may take is the asker's business
+        limits=httpx.Limits(max_connections=connections),
+        trust_env=may_use_proxy(arguments.url),
+    ) as client:
+        facts = await look_at_service(client, arguments.corpus, require_llm=arguments.require_llm)
+        kind = StreamTarget if arguments.stream else HttpTarget
+        yield kind(client, corpus=arguments.corpus, filters=arguments.filters, top_k=arguments.top_k), facts
 
 
 class HttpTarget:

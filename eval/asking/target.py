@@ -13,6 +13,7 @@ from eval.nuggets import find_region, fold, is_on_topic, regions_of
 from eval.rows import Row
 from eval.scoring.offline.citations import in_passages
 
+IN_PROCESS = "in process"
 QUOTING = "extractive"
 
 
@@ -118,7 +119,7 @@ class Facts:
     """What is known of a target before the first question.
 
     Attributes:
-        name: `in process` or the service's URL.
+        name: `IN_PROCESS` or the service's URL.
         corpus: the one that is asked; None where it is not known, or none is.
         settings: without secrets; what a run must not change on the way.
         versions: of what answers.
