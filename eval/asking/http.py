@@ -1,6 +1,6 @@
 """Ask a service: one `POST /evaluate` a question, or one `POST /run` where its stream is wanted.
 
-Flow: `command.py` -> **here** -> `contract/exchange.py` asks, `reply.py` or `stream_reply.py` reads what comes. Asking
+Flow: `command.py` -> **here** -> `contract/exchange.py` asks, `replies.py` reads what comes. Asking
 again is `asking.py`'s.
 """
 
@@ -16,8 +16,7 @@ import httpx
 from pydantic_core import from_json
 
 from eval.asking.preflight import look_at_service
-from eval.asking.reply import read_reply
-from eval.asking.stream_reply import StreamReply
+from eval.asking.replies import StreamReply, read_reply
 from eval.asking.target import Facts, NoReplyError, in_time, look_up
 from eval.cases import Case
 from eval.contract.exchange import Exchange, Line, Reply

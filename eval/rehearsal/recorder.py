@@ -9,8 +9,7 @@ A reply is reduced at once, since a hundred streams of snapshots are larger than
 from dataclasses import dataclass
 from typing import Any
 
-from eval.asking.reply import read_reply
-from eval.asking.stream_reply import StreamReply
+from eval.asking.replies import StreamReply, read_reply
 from eval.asking.target import NoReplyError
 from eval.cases import Case
 from eval.contract.exchange import Exchange, Reply

@@ -11,7 +11,7 @@ from api.views.evaluate import to_reply
 from api.views.links import Links
 from errors import OutOfTimeError, QuestionError, StoreUnavailableError
 from eval.asking.in_process import InProcess
-from eval.asking.reply import read_reply
+from eval.asking.replies import read_reply
 from eval.asking.target import NoReplyError
 from eval.cases import GivenPage
 from index.documents.store import Document
