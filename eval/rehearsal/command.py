@@ -1,7 +1,7 @@
 """`python -m eval rehearse [QUESTIONS]`: the competition's whole course, and what its ranking would see, in one table.
 
 Flow: a service that runs, or `service.py` starts one -> `contract/` checks it -> `recorder.py` puts the questions
-through `/run` and `/evaluate` -> `submitting/` writes and judges `result.jsonl` -> `scoring/` -> `table.py` on stdout.
+through `/run` and `/evaluate` -> `submitting.py` writes and judges `result.jsonl` -> `scoring/` -> `table.py` prints.
 
 Exit codes: 0 all is well; 1 the contract is broken, an answer is empty or late, the result file cannot be handed in, or
 a foreseen failure.
@@ -36,8 +36,7 @@ from eval.scoring.build import offline_scorers
 from eval.scoring.judge_option import Judging, add_judge_arguments
 from eval.scoring.offline import answer, bert_score
 from eval.scoring.stage import score_run
-from eval.submitting.command import RESULT, about, counted, told
-from eval.submitting.result_file import write
+from eval.submitting import RESULT, about, write
 from loopback import may_use_proxy
 from settings import Settings
 
@@ -189,5 +188,5 @@ def _submitted(out: Path, cases: Sequence[Case], column: Column) -> tuple[bool, 
     verdict = write(out / RESULT, answers, [case.id for case in cases], allow_missing=False)
     valid = verdict.valid(allow_missing=False)
     place = out / RESULT
-    first = f"{place}: {counted(verdict)}." if valid else f"{place} is not written: {counted(verdict)}."
-    return valid, [first, *told(verdict), *(about(answers, column.rows) if answers else ())]
+    first = f"{place}: {verdict.counted()}." if valid else f"{place} is not written: {verdict.counted()}."
+    return valid, [first, *verdict.told(), *(about(answers, column.rows) if answers else ())]
