@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from errors import SettingsError
@@ -89,12 +90,7 @@ def ask_questions(arguments: argparse.Namespace, settings: Settings, folder: Run
     Raises:
         RagError: the folder holds another run, or too little is answered to go on.
     """
-    draft = Header(
-        started=datetime.now(UTC).isoformat(timespec="seconds"),
-        questions=arguments.questions.name,
-        questions_sha256=digest_of(arguments.questions),
-        target=arguments.url or IN_PROCESS,
-    )
+    draft = new_header(arguments.questions, arguments.url or IN_PROCESS, {})
     _check_pages(cases, arguments)
     _check_options(arguments)
     if folder.exists():
@@ -108,14 +104,14 @@ def ask_questions(arguments: argparse.Namespace, settings: Settings, folder: Run
 
 @asynccontextmanager
 async def _open_target(
-    arguments: argparse.Namespace, calls: int, cases: Sequence[Case], settings: Settings
+    arguments: argparse.Namespace, cases: Sequence[Case], settings: Settings
 ) -> AsyncIterator[tuple[Target, Facts]]:
     """Open what answers the cases; its facts tell the options too, which a run must not change on the way."""
     if arguments.filters is not None:
         where(arguments.filters)  # one that has no meaning fails every question
     opened: AbstractAsyncContextManager[tuple[Target, Facts]]
     if arguments.url:
-        opened = open_service(arguments, calls)
+        opened = open_service(arguments)
     else:
         from eval.asking.build import open_engine  # noqa: PLC0415  # a service is asked without LlamaIndex
 
@@ -132,7 +128,7 @@ async def _ask(
 ) -> None:
     calls = arguments.concurrency or (CALLS_BY_URL if arguments.url else CALLS_IN_PROCESS)
     retry_policy = RetryPolicy(arguments.timeout_s, arguments.attempts)
-    async with _open_target(arguments, calls, cases, settings) as (target, facts):
+    async with _open_target(arguments, cases, settings) as (target, facts):
         for warning in facts.warnings:
             tell(f"warning: {warning}")
         if folder.exists():
@@ -197,11 +193,20 @@ def _name(arguments: argparse.Namespace, settings: Settings) -> str:
     return "-".join(part for part in parts if part)
 
 
-def digest_of(questions: Path) -> str:
-    """Return the SHA-256 of the file; of a folder that of all files in it."""
+def new_header(questions: Path, target: str, settings: dict[str, Any]) -> Header:
+    """Return what a run that begins now is of, as far as it is known before a reply.
+
+    The digest of a folder of questions is that of all files in it.
+    """
     digest = hashlib.sha256()
     for path in sorted(questions.rglob("*")) if questions.is_dir() else [questions]:
         if path.is_file():
             with path.open("rb") as file:
                 digest.update(hashlib.file_digest(file, "sha256").digest())
-    return digest.hexdigest()
+    return Header(
+        started=datetime.now(UTC).isoformat(timespec="seconds"),
+        questions=questions.name,
+        questions_sha256=digest.hexdigest(),
+        target=target,
+        settings=settings,
+    )

@@ -19,28 +19,21 @@ from eval.asking.preflight import look_at_service
 from eval.asking.replies import StreamReply, read_reply
 from eval.asking.target import Facts, NoReplyError, in_time, look_up
 from eval.cases import Case
-from eval.contract.exchange import Exchange, Line, Reply
+from eval.contract.exchange import Exchange, Line, Reply, client_of
 from eval.rows import Row
 from eval.tables import cut
-from loopback import may_use_proxy
 
 SHOWN_CHARS = 200
 
 
 @asynccontextmanager
-async def open_service(arguments: argparse.Namespace, connections: int) -> AsyncIterator[tuple["HttpTarget", Facts]]:
+async def open_service(arguments: argparse.Namespace) -> AsyncIterator[tuple["HttpTarget", Facts]]:
     """Open a connection to the service that is named, and look at it.
 
     Raises:
         PreflightError: the run would measure nothing.
     """
-    async with httpx.AsyncClient(
-        base_url=arguments.url,
-        headers=arguments.headers,
-        timeout=None,  # noqa: S113  # how long a call may take is the asker's business
-        limits=httpx.Limits(max_connections=connections),
-        trust_env=may_use_proxy(arguments.url),
-    ) as client:
+    async with client_of(arguments.url, arguments.headers) as client:
         facts = await look_at_service(client, arguments.corpus, require_llm=arguments.require_llm)
         kind = StreamTarget if arguments.stream else HttpTarget
         yield kind(client, corpus=arguments.corpus, filters=arguments.filters, top_k=arguments.top_k), facts

@@ -11,11 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-import httpx
-
 from errors import RagError
 from eval.argument_types import add_header_argument, seconds, service_url
-from eval.contract.exchange import Exchange, Reply, shortened
+from eval.contract.exchange import Exchange, Reply, client_of, shortened
 from eval.contract.rules import EVALUATE_RULES, HEALTH_RULES, REFUSAL_RULES, RUN_RULES, Verdict
 from settings import Settings
 
@@ -54,12 +52,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:  # noqa: ARG0
     """Ask, judge, print; return 1 if a rule is broken."""
 
     async def check() -> Replies:
-        async with httpx.AsyncClient(
-            base_url=arguments.url,
-            headers=arguments.headers,
-            timeout=None,  # noqa: S113  # the exchange has one
-            trust_env=False,
-        ) as client:
+        async with client_of(arguments.url, arguments.headers) as client:
             exchange = Exchange(client, arguments.timeout_s)
             return await ask(exchange, arguments.url, arguments.questions or QUESTIONS)
 

@@ -8,12 +8,14 @@ import asyncio
 import json
 import math
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import httpx
+
+from loopback import may_use_proxy
 
 # More than any answer of ten minutes; a stream without an end must not fill the memory.
 MAX_STREAM_BYTES = 64 * 1024 * 1024
@@ -129,11 +131,25 @@ class Reply:
         return shortened(self.body)
 
 
+def client_of(url: str, headers: Sequence[tuple[str, str]]) -> httpx.AsyncClient:
+    """Return a client of the service at a URL, which sends these headers with each request.
+
+    It has no time limit: who asks has one. Nor does it limit connections: who asks limits the questions at a time.
+    """
+    return httpx.AsyncClient(
+        base_url=url,
+        headers=headers,
+        timeout=None,  # noqa: S113
+        limits=httpx.Limits(),
+        trust_env=may_use_proxy(url),
+    )
+
+
 class Exchange:
     """A service that is asked.
 
     Args:
-        client: its base URL is the service's; it has no time limit.
+        client: see `client_of`.
         timeout_s: for each whole reply.
     """
 

@@ -16,28 +16,25 @@ from contextlib import AbstractContextManager, closing, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 
-import httpx
-
 from eval.argument_types import add_header_argument, seconds, service_url, whole_number
 from eval.asking.asking import OutageError, RetryPolicy, ask_all
-from eval.asking.command import RUNS, digest_of
+from eval.asking.command import RUNS, new_header
 from eval.asking.run_writer import Keeper
 from eval.cases import Case
 from eval.contract import command as contract
-from eval.contract.exchange import Exchange
+from eval.contract.exchange import Exchange, client_of
 from eval.contract.rules import Verdict, merged
 from eval.progress_bar import AskingProgress
 from eval.questions.arguments import add_question_arguments, questions_of
 from eval.rehearsal.recorder import Recorder
 from eval.rehearsal.service import ROOT, started
 from eval.rehearsal.table import Column, failures, table
-from eval.run_folder import Header, RunFolder, RunFolderError
+from eval.run_folder import RunFolder, RunFolderError
 from eval.scoring.build import offline_scorers
 from eval.scoring.judge_option import Judging, add_judge_arguments
 from eval.scoring.offline import answer, bert_score
 from eval.scoring.stage import score_run
 from eval.submitting import RESULT, about, write
-from loopback import may_use_proxy
 from settings import Settings
 
 SAMPLE, SAMPLE_CORPUS = ROOT / "data" / "questions.jsonl", ROOT / "data" / "corpus"
@@ -135,37 +132,22 @@ def _service(url: str | None, out: Path, *, sample: bool) -> AbstractContextMana
 async def _course(
     arguments: argparse.Namespace, url: str, cases: Sequence[Case], out: Path
 ) -> tuple[list[Verdict], list[Recorder]]:
-    async with httpx.AsyncClient(
-        base_url=url,
-        headers=arguments.headers,
-        timeout=None,  # noqa: S113  # the exchange has one
-        trust_env=may_use_proxy(url),
-    ) as client:
+    """Check the contract, then put the questions through each route; where nothing replies, the rest is not asked."""
+    once = RetryPolicy(timeout_s=math.inf, attempts=1)  # the exchange limits the time
+    async with client_of(url, arguments.headers) as client:
         exchange = Exchange(client, arguments.timeout_s)
         verdicts = contract.judge_all(await contract.ask(exchange, url, contract.QUESTIONS))
         recorders = [Recorder(exchange, route) for route in ROUTES]
         for recorder in recorders:
-            draft = Header(
-                started=datetime.now(UTC).isoformat(timespec="seconds"),
-                questions=arguments.questions.name,
-                questions_sha256=digest_of(arguments.questions),
-                target=url,
-                settings={"route": recorder.route},
-            )
-            await _put(recorder, _folder(out, recorder.route), draft, cases, arguments.concurrency)
+            sys.stderr.write(f"{recorder.route}:\n")
+            folder = _folder(out, recorder.route)
+            keeper = Keeper(folder, new_header(arguments.questions, url, {"route": recorder.route}), cases)
+            with folder.writing(), closing(AskingProgress(sys.stderr, len(cases))) as progress:
+                try:
+                    await ask_all(cases, recorder, keeper, once, concurrency=arguments.concurrency, tell=progress.add)
+                except OutageError as error:
+                    progress.note(f"{recorder.route}: {error.fact} The rest is not asked.")
     return verdicts, recorders
-
-
-async def _put(recorder: Recorder, folder: RunFolder, draft: Header, cases: Sequence[Case], concurrency: int) -> None:
-    """Put the questions through one route; where nothing replies any more, the rest is not asked."""
-    sys.stderr.write(f"{recorder.route}:\n")
-    once = RetryPolicy(timeout_s=math.inf, attempts=1)  # the exchange limits the time
-    with folder.writing(), closing(AskingProgress(sys.stderr, len(cases))) as progress:
-        keeper = Keeper(folder, draft, cases)
-        try:
-            await ask_all(cases, recorder, keeper, once, concurrency=concurrency, tell=progress.add)
-        except OutageError as error:
-            progress.note(f"{recorder.route}: {error.fact} The rest is not asked.")
 
 
 def _column(

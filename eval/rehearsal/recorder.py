@@ -7,7 +7,6 @@ A reply is reduced at once, since a hundred streams of snapshots are larger than
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 from eval.asking.replies import StreamReply, read_reply
 from eval.asking.target import NoReplyError
@@ -34,12 +33,12 @@ class Observed:
 
     seconds: float
     size_bytes: int
-    verdicts: tuple[Verdict, ...]
+    verdicts: list[Verdict]
     failure: str | None
     empty: bool
     first_record_s: float | None
-    step_chars: tuple[int, ...] = ()
-    late_steps: bool = False
+    step_chars: list[int]
+    late_steps: bool
 
     @property
     def late(self) -> bool:
@@ -60,7 +59,6 @@ class Recorder:
         route: `/run` or `/evaluate`.
 
     Attributes:
-        route: as given.
         observed: by the case's id, what its reply shows.
     """
 
@@ -76,37 +74,36 @@ class Recorder:
             NoReplyError: there is no reply, or no answer in it.
         """
         stream = self.route == "/run"
-        body: dict[str, Any] = {"question": case.question} if stream else {"query": case.question, "iid": case.id}
+        body = {"question": case.question} if stream else {"query": case.question, "iid": case.id}
         reply, read = await self._exchange.post(self.route, body), StreamReply()
+        answer = failure = None
         try:
-            row = _row(reply, read, case.id, stream=stream)
+            row = _row(reply, case.id, read if stream else None)
+            answer = row.answer
         except NoReplyError as error:
-            self.observed[case.id] = _observed(reply, read, None, error.fact, stream=stream)
+            failure = error.fact
             # Who replies is up, however bad the replies are: they are counted, and the course goes on.
             raise NoReplyError(error.fact, error.remedy, refused=0 < reply.status < 500) from error
-        self.observed[case.id] = _observed(reply, read, row.answer, None, stream=stream)
+        finally:
+            steps = [step.strip() for step in read.steps.split(SEPARATOR)]
+            self.observed[case.id] = Observed(
+                seconds=reply.seconds,
+                size_bytes=len(reply.body),
+                verdicts=(RUN_RULES if stream else EVALUATE_RULES).judge([reply]),
+                failure=failure,
+                empty=reply.status == 200 and not (answer or "").strip(),
+                first_record_s=reply.first_record_s if stream else None,
+                step_chars=[len(step) for step in steps if step],
+                late_steps=read.late_steps,
+            )
         return row
 
 
-def _row(reply: Reply, read: StreamReply, case_id: str, *, stream: bool) -> Row:
+def _row(reply: Reply, case_id: str, stream: StreamReply | None) -> Row:
     if reply.status != 200:
         raise NoReplyError(reply.outcome(), "Start the service, or mend it.")
-    if not stream:
+    if stream is None:
         return read_reply(reply.body, case_id, reply.seconds)
     for line in reply.lines:
-        read.take(line.text.decode(errors="replace"))
-    return read.row(case_id, reply.seconds, reply.first_record_s)
-
-
-def _observed(reply: Reply, read: StreamReply, answer: str | None, failure: str | None, *, stream: bool) -> Observed:
-    steps = [step.strip() for step in read.steps.split(SEPARATOR)]
-    return Observed(
-        seconds=reply.seconds,
-        size_bytes=len(reply.body),
-        verdicts=tuple((RUN_RULES if stream else EVALUATE_RULES).judge([reply])),
-        failure=failure,
-        empty=reply.status == 200 and not (answer or "").strip(),
-        first_record_s=reply.first_record_s if stream else None,
-        step_chars=tuple(len(step) for step in steps if step),
-        late_steps=read.late_steps,
-    )
+        stream.take(line.text.decode(errors="replace"))
+    return stream.row(case_id, reply.seconds, reply.first_record_s)
