@@ -8,6 +8,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from errors import RagError
 from eval.asking.run_writer import Keeper
@@ -15,7 +16,6 @@ from eval.asking.target import NoReplyError, Target
 from eval.cases import Case
 from eval.rows import Row
 
-Tell = Callable[[Row], None]
 OUTAGE_CALLS = 5
 
 
@@ -25,14 +25,8 @@ class OutageError(RagError):
     code = "outage"
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What came of one question.
-
-    Attributes:
-        row: answered, declined or failed.
-        refused: it failed because this very question is not taken.
-    """
+class Asked(NamedTuple):
+    """The row of one question; `refused`: it failed because this very question is not taken."""
 
     row: Row
     refused: bool = False
@@ -40,14 +34,11 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How long and how often a question is asked.
+    """How long one call may take, and how often it is made.
 
     Attributes:
-        timeout_s: of one call.
-        attempts: calls in all, 1 or more.
         pause_s: before the second call; doubled before each further one.
         max_pause_s: no pause is longer, even if the service asks for it.
-        sleep: pauses.
     """
 
     timeout_s: float = 300
@@ -72,7 +63,7 @@ class RetryPolicy:
             if failure.lasting or attempt >= self.attempts:
                 row = Row(id=case.id, outcome="failed", answer=None, reason=str(failure), seconds=seconds)
                 return Asked(row, failure.refused)
-            pause_s = max(self.pause_s * 2 ** (attempt - 1), failure.retry_after_s or 0)
+            pause_s = max(self.pause_s * 2 ** (attempt - 1), failure.retry_after_s)
             await self.sleep(min(pause_s, self.max_pause_s))
 
 
@@ -83,17 +74,9 @@ async def ask_all(
     retry_policy: RetryPolicy,
     *,
     concurrency: int,
-    tell: Tell,
+    tell: Callable[[Row], None],
 ) -> None:
-    """Ask the questions.
-
-    Args:
-        cases: in the order to ask.
-        target: is asked.
-        keeper: keeps the rows.
-        retry_policy: of each question.
-        concurrency: questions that are asked at a time, 1 or more.
-        tell: is called after each row.
+    """Ask the questions in their order, `concurrency` of them at a time; keep each row, then `tell` it.
 
     Raises:
         OutageError: `OUTAGE_CALLS` questions in a row got no reply; what was refused does not count.
@@ -118,10 +101,9 @@ async def ask_all(
                         "Once that is fixed, the same command continues where this one stopped.",
                     )
 
-    tasks = [asyncio.create_task(work()) for _ in range(concurrency)]
     try:
-        await asyncio.gather(*tasks)
-    finally:  # all or none
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        async with asyncio.TaskGroup() as workers:
+            for _ in range(concurrency):
+                workers.create_task(work())
+    except ExceptionGroup as failures:
+        raise failures.exceptions[0] from None  # the others were cancelled for it

@@ -66,10 +66,7 @@ class HttpTarget:
         corpus = {name: self._extra[name] for name in ("corpus",) if name in self._extra}
         headers = {"Accept": "application/json"}
         reply = await self._exchange.get(f"/documents/{quote(doc_id)}", params=corpus, headers=headers)
-        try:
-            text = from_json(reply.body)["text"] if reply.status == httpx.codes.OK else None
-        except (ValueError, KeyError, TypeError):
-            return None
+        text = (reply.value or {}).get("text") if reply.status == httpx.codes.OK else None
         return text if isinstance(text, str) else None
 
 
@@ -111,13 +108,11 @@ def _detail(reply: Reply) -> str:
         return cut(reply.body.decode(errors="replace"), SHOWN_CHARS) or "without a word."
 
 
-def retry_after_s(value: str | None) -> float | None:
-    """Read the header `Retry-After`, seconds or a date; None if it is absent or neither."""
-    if value is None:
-        return None
+def retry_after_s(value: str) -> float:
+    """Read the header `Retry-After`, seconds or a date; 0 if it is neither."""
     try:
         if value.strip().isdecimal():
             return float(value)
         return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
     except (ValueError, OverflowError):
-        return None
+        return 0

@@ -24,12 +24,7 @@ class PreflightError(RagError):
 
 
 async def look_at_service(client: httpx.AsyncClient, corpus: str | None, *, require_llm: bool) -> Facts:
-    """Return what a service tells of itself; a stranger's may tell nothing.
-
-    Args:
-        client: with the service's base URL.
-        corpus: that will be asked; None means the service's default.
-        require_llm: whether a language model has to write the answers.
+    """Return what a service tells of itself and of the corpus that will be asked; a stranger's may tell nothing.
 
     Raises:
         PreflightError: the service is not up, its corpus is missing or empty, or no language model writes.
@@ -86,41 +81,30 @@ def check_author(provider: str, *, ready: bool, reason: str, required: bool) -> 
 
 
 class FirstReplies:
-    """Watches the first replies.
-
-    Args:
-        provider: who is set to write the answers; None where that is not known.
-    """
+    """Watches the first replies for a run that is not worth its time; `provider` is set to write, if that is known."""
 
     def __init__(self, provider: str | None = None) -> None:
         self._left = FIRST_REPLIES
         self._model = provider if provider != QUOTING else None
 
-    def add(self, case: Case, row: Row) -> tuple[str, ...]:
+    def add(self, case: Case, row: Row) -> list[str]:
         """Return what a row warns of; the same is said once."""
-        return tuple(filter(None, (self._declined(case, row), self._quoted(row))))
-
-    def _declined(self, case: Case, row: Row) -> str | None:
-        """Say when the first replies to questions that may have an answer were all declined."""
-        if case.unanswerable or row.outcome == "failed" or not self._left:
-            return None
-        self._left = self._left - 1 if row.outcome == "declined" else 0
-        if self._left or row.outcome == "answered":
-            return None
-        return (
-            f"The first {FIRST_REPLIES} questions were all declined (the last one with: {(row.answer or '')[:100]!r}). "
-            "Is it the right corpus, and was all of it ingested?"
-        )
-
-    def _quoted(self, row: Row) -> str | None:
-        """Say when the first answer was not written by the model that is set."""
-        if not self._model or row.outcome != "answered":
-            return None
-        model, self._model = self._model, None
-        if row.synthesizer != QUOTING:
-            return None
-        why = "".join(f" {warning}" for warning in row.warnings if warning.startswith("llm"))
-        return f"The first answer is quotes, not written by {model!r}.{why} --require-llm makes that a failure."
+        said = []
+        if self._left and row.outcome != "failed" and not case.unanswerable:
+            self._left = self._left - 1 if row.outcome == "declined" else 0
+            if row.outcome == "declined" and not self._left:
+                said.append(
+                    f"The first {FIRST_REPLIES} questions were all declined (the last one with: "
+                    f"{(row.answer or '')[:100]!r}). Is it the right corpus, and was all of it ingested?"
+                )
+        if self._model and row.outcome == "answered":
+            model, self._model = self._model, None
+            if row.synthesizer == QUOTING:
+                why = "".join(f" {warning}" for warning in row.warnings if warning.startswith("llm"))
+                said.append(
+                    f"The first answer is quotes, not written by {model!r}.{why} --require-llm makes that a failure."
+                )
+        return said
 
 
 async def _get(

@@ -97,7 +97,7 @@ class Reply:
     lines: tuple[Line, ...]
     seconds: float
     broken: str | None = None
-    retry_after: str | None = None
+    retry_after: str = ""
 
     @property
     def body(self) -> bytes:
@@ -195,7 +195,7 @@ class Exchange:
             broken = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
         seconds = time.monotonic() - begun
-        return Reply(sent, status, kind, tuple(lines), seconds, broken, headers.get("retry-after"))
+        return Reply(sent, status, kind, tuple(lines), seconds, broken, headers.get("retry-after", ""))
 
 
 class _TooLargeError(Exception):
