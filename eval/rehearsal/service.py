@@ -32,15 +32,13 @@ class ServiceEndedError(RagError):
 def started(program: Sequence[str | Path], log: Path, **variables: str) -> Iterator[str]:
     """Start a service and yield its address once `/health` answers; stop it at the end. Only in the main thread.
 
-    Args:
-        program: the script and its arguments.
-        log: takes what the service writes.
-        variables: settings beside those of this process; where it listens is set here.
+    The variables are set beside those of this process. What the service writes goes to `log`.
 
     Raises:
         ServiceEndedError: it ended before it answered.
     """
-    port = _free_port()
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
     url = f"http://127.0.0.1:{port}"
     settings = {**os.environ, **variables, "RAG_SERVE__HOST": "127.0.0.1", "RAG_SERVE__PORT": str(port)}
     with (
@@ -63,13 +61,6 @@ def started(program: Sequence[str | Path], log: Path, **variables: str) -> Itera
                 run.wait(STOP_S)
             run.kill()
             signal.signal(signal.SIGTERM, before)
-
-
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
-        return port
 
 
 def _answers(url: str) -> bool:

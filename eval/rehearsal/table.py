@@ -27,15 +27,7 @@ SCORES = {"rouge_l": "ROUGE-L", "bert_score_f1": "BERTScore, F1"} | {
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """What came of the questions by one route.
-
-    Attributes:
-        route: `/run` or `/evaluate`.
-        questions: that were to be asked.
-        observed: by id, of those that were.
-        rows: by id, as far as they were kept.
-        cells: by id and metric.
-    """
+    """What came of the `questions` that were to be asked by one route: what replies show, rows and cells, by id."""
 
     route: str
     questions: int
