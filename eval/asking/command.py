@@ -8,8 +8,8 @@ import argparse
 import asyncio
 import hashlib
 import sys
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager, closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -91,8 +91,7 @@ def ask_questions(arguments: argparse.Namespace, settings: Settings, folder: Run
         RagError: the folder holds another run, or too little is answered to go on.
     """
     draft = new_header(arguments.questions, arguments.url or IN_PROCESS, {})
-    _check_pages(cases, arguments)
-    _check_options(arguments)
+    _check_options(arguments, cases)
     if folder.exists():
         check_questions(folder, draft, cases)
     try:
@@ -102,33 +101,15 @@ def ask_questions(arguments: argparse.Namespace, settings: Settings, folder: Run
         raise
 
 
-@asynccontextmanager
-async def _open_target(
-    arguments: argparse.Namespace, cases: Sequence[Case], settings: Settings
-) -> AsyncIterator[tuple[Target, Facts]]:
-    """Open what answers the cases; its facts tell the options too, which a run must not change on the way."""
-    if arguments.filters is not None:
-        where(arguments.filters)  # one that has no meaning fails every question
-    opened: AbstractAsyncContextManager[tuple[Target, Facts]]
-    if arguments.url:
-        opened = open_service(arguments)
-    else:
-        from eval.asking.build import open_engine  # noqa: PLC0415  # a service is asked without LlamaIndex
-
-        opened = open_engine(arguments, cases, settings)
-    async with opened as (target, facts):
-        route = "/run" if arguments.stream else None
-        options = {"filters": arguments.filters, "top_k": arguments.top_k, "route": route}
-        facts.settings.update({name: value for name, value in options.items() if value is not None})
-        yield WrittenByModel(target) if arguments.require_llm else target, facts
-
-
 async def _ask(
     arguments: argparse.Namespace, settings: Settings, folder: RunFolder, draft: Header, cases: Sequence[Case]
 ) -> None:
     calls = arguments.concurrency or (CALLS_BY_URL if arguments.url else CALLS_IN_PROCESS)
     retry_policy = RetryPolicy(arguments.timeout_s, arguments.attempts)
-    async with _open_target(arguments, cases, settings) as (target, facts):
+    options = {"filters": arguments.filters, "top_k": arguments.top_k, "route": "/run" if arguments.stream else None}
+    async with _opened(arguments, cases, settings) as (opened, facts):
+        target = WrittenByModel(opened) if arguments.require_llm else opened
+        facts.settings.update({name: value for name, value in options.items() if value is not None})
         for warning in facts.warnings:
             tell(f"warning: {warning}")
         if folder.exists():
@@ -150,6 +131,16 @@ async def _ask(
         keeper.check_begun()
 
 
+def _opened(
+    arguments: argparse.Namespace, cases: Sequence[Case], settings: Settings
+) -> AbstractAsyncContextManager[tuple[Target, Facts]]:
+    if arguments.url:
+        return open_service(arguments)
+    from eval.asking.build import open_engine  # noqa: PLC0415  # a service is asked without LlamaIndex
+
+    return open_engine(arguments, cases, settings)
+
+
 def _todo(folder: RunFolder, cases: Sequence[Case]) -> list[Case]:
     """Return what has no reply: first what was never asked, then what failed."""
     rows = folder.rows() if folder.exists() else {}
@@ -160,7 +151,7 @@ def _todo(folder: RunFolder, cases: Sequence[Case]) -> list[Case]:
     return fresh + failed
 
 
-def _check_pages(cases: Sequence[Case], arguments: argparse.Namespace) -> None:
+def _check_options(arguments: argparse.Namespace, cases: Sequence[Case]) -> None:
     paged = sum(bool(case.pages) for case in cases)
     for option, value in (("--url", arguments.url), ("--pipeline", arguments.pipeline)):
         if paged and value:
@@ -168,9 +159,6 @@ def _check_pages(cases: Sequence[Case], arguments: argparse.Namespace) -> None:
                 f"{paged} of the questions come with their own pages, which {option} cannot be given.",
                 f"Leave out {option}: they are answered in this process, each over its pages.",
             )
-
-
-def _check_options(arguments: argparse.Namespace) -> None:
     if arguments.stream and not arguments.url:
         raise SettingsError("--stream asks a service, and none is named.", "Add --url, or leave it out.")
     given = {"url": arguments.url, "corpus": arguments.corpus, "filter": arguments.filters, "top-k": arguments.top_k}
@@ -180,6 +168,8 @@ def _check_options(arguments: argparse.Namespace) -> None:
             f"--pipeline runs in this process, over what its sources name; --{others[0]} is not read.",
             "Write it as a parameter of the pipeline's source, and leave the option out.",
         )
+    if arguments.filters is not None:
+        where(arguments.filters)  # one that has no meaning fails every question
 
 
 def _name(arguments: argparse.Namespace, settings: Settings) -> str:

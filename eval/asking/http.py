@@ -17,7 +17,7 @@ from pydantic_core import from_json
 
 from eval.asking.preflight import look_at_service
 from eval.asking.replies import StreamReply, read_reply
-from eval.asking.target import Facts, NoReplyError, in_time, look_up
+from eval.asking.target import Facts, NoReplyError, Target, in_time, look_up
 from eval.cases import Case
 from eval.contract.exchange import Exchange, Line, Reply, client_of
 from eval.rows import Row
@@ -27,7 +27,7 @@ SHOWN_CHARS = 200
 
 
 @asynccontextmanager
-async def open_service(arguments: argparse.Namespace) -> AsyncIterator[tuple["HttpTarget", Facts]]:
+async def open_service(arguments: argparse.Namespace) -> AsyncIterator[tuple[Target, Facts]]:
     """Open a connection to the service that is named, and look at it.
 
     Raises:

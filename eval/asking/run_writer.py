@@ -21,7 +21,7 @@ class Keeper:
     The header tells the fingerprint of the first reply, so the run begins with that; rows that failed before it wait.
 
     Args:
-        folder: of the run; may hold one, which is then gone on with.
+        folder: may hold a run, which is then gone on with.
         draft: what the run is of, as far as it is known without a reply.
         cases: all that the run is to ask.
     """
@@ -82,19 +82,17 @@ class Keeper:
 
 
 def check_place(folder: RunFolder) -> None:
-    """Check that a run can be kept here: that nothing else is.
+    """Check that a run can be kept here.
 
     Raises:
         RunFolderError: there is a file, or a folder with something else in it.
     """
-    if folder.path.exists() and not folder.path.is_dir():
-        raise RunFolderError(f"{folder.path} is a file.", "Name a folder that does not exist yet: --out FOLDER.")
-    others = [] if folder.exists() or not folder.path.exists() else [path.name for path in folder.path.iterdir()]
-    if strange := sorted(name for name in others if name not in {LOCK, CASES} and not name.endswith(".part")):
-        raise RunFolderError(
-            f"{folder.path} holds no run, but other things ({', '.join(strange[:3])}).",
-            "Name a folder that does not exist yet: --out FOLDER.",
-        )
+    path, remedy = folder.path, "Name a folder that does not exist yet: --out FOLDER."
+    if path.exists() and not path.is_dir():
+        raise RunFolderError(f"{path} is a file.", remedy)
+    names = sorted(one.name for one in path.iterdir()) if path.exists() and not folder.exists() else []
+    if strange := [name for name in names if name not in {LOCK, CASES} and not name.endswith(".part")]:
+        raise RunFolderError(f"{path} holds no run, but other things ({', '.join(strange[:3])}).", remedy)
 
 
 def check_questions(folder: RunFolder, draft: Header, cases: Sequence[Case]) -> None:
@@ -108,9 +106,8 @@ def check_questions(folder: RunFolder, draft: Header, cases: Sequence[Case]) -> 
     if header.questions_sha256 != draft.questions_sha256:
         changed.append(f"the questions of {header.questions} were others than those of {draft.questions} are")
     elif known != [case.id for case in cases]:
-        changed.append(
-            f"it asks {len(known)} of the questions, and now other {len(cases)} are to be asked (--limit, --split)"
-        )
+        now = f"now other {len(cases)} are to be asked (--limit, --split)"
+        changed.append(f"it asks {len(known)} of the questions, and {now}")
     if header.target != draft.target:
         changed.append(f"it asked {header.target}, and now {draft.target} is to be asked")
     _refuse(folder, changed)
