@@ -95,21 +95,15 @@ class InProcess:
 def as_no_reply(case: Case, what: str) -> Iterator[None]:
     """Turn any failure in the `with` block into a `NoReplyError`, bugs included: one question must not end the run.
 
-    Args:
-        case: what is asked.
-        what: what a bug would be in: `engine`, `pipeline`.
-
-    Raises:
-        NoReplyError: says why there is no reply.
+    A bug is one of `what`, e.g. the engine.
     """
     try:
         yield
-    except (QuestionError, FilterError) as error:
-        raise NoReplyError(error.fact, error.remedy, refused=True) from error
     except NoReplyError:
         raise
     except RagError as error:
-        raise NoReplyError(error.fact, error.remedy) from error
+        refused = isinstance(error, QuestionError | FilterError)
+        raise NoReplyError(error.fact, error.remedy, refused=refused) from error
     except Exception as error:
         logger.exception("A bug, met by the question %s.", case.id)
         fact = f"The {what} failed by a bug: {type(error).__name__}: {error}."

@@ -23,7 +23,7 @@ from pipelines.body import Plan, read_plan
 from pipelines.build import services_of
 from pipelines.file import read_file
 from pipelines.registry import all_steps
-from pipelines.running import FailedStepError, Runner, Watcher
+from pipelines.running import FailedStepError, Runner
 from pipelines.state import CHAT_DOCUMENTS, PipelineState
 from pipelines.step import FULL_TEXT, RowStep
 from pipelines.tasks.chats import TITLE, page_name, pages_of
@@ -107,8 +107,13 @@ class PipelineTarget:
         return row.model_copy(update={"citations": tuple(_placed(quote, places) for quote in row.citations)})
 
 
-class _Unwatched(Watcher):
-    """Tells nobody."""
+class _Unwatched:
+    """A watcher that tells nobody."""
+
+    def began(self, *_: Any, **__: Any) -> None:
+        """Tell nobody."""
+
+    progressed = logged = ended = began
 
 
 def context_column(state: PipelineState) -> str | None:
@@ -129,13 +134,11 @@ def _summarised(case: Case, plan: Plan, state: PipelineState) -> Row | None:
     written = [row for row in state.aggregated if row["title"] in titles and row["data"].strip()]
     if not written:
         return None
-    quotes = enumerate(written[-1].get("citations", ()), start=1)
-    citations = tuple(Quote(number=number, **_known(quote)) for number, quote in quotes)
+    citations = tuple(
+        Quote.model_validate({**quote, "number": number, "url": None})
+        for number, quote in enumerate(written[-1].get("citations", ()), start=1)
+    )
     return Row(id=case.id, outcome="answered", answer=written[-1]["data"], citations=citations, synthesizer=SUMMARY)
-
-
-def _known(quote: Any) -> dict[str, Any]:
-    return {name: quote.get(name) for name in ("doc_id", "title", "start", "end", "quote")}
 
 
 def _passages(state: PipelineState) -> tuple[Seen, ...]:

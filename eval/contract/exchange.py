@@ -9,6 +9,7 @@ import json
 import math
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -145,13 +146,12 @@ def client_of(url: str, headers: Sequence[tuple[str, str]]) -> httpx.AsyncClient
     )
 
 
-class Exchange:
-    """A service that is asked.
+def _never(_: Line) -> bool:
+    return False
 
-    Args:
-        client: see `client_of`.
-        timeout_s: for each whole reply.
-    """
+
+class Exchange:
+    """A service that is asked by a client, see `client_of`; each whole reply may take `timeout_s`."""
 
     def __init__(self, client: httpx.AsyncClient, timeout_s: float = math.inf) -> None:
         self._client = client
@@ -159,29 +159,22 @@ class Exchange:
 
     async def get(self, path: str, **options: Any) -> Reply:
         """Return the reply to a GET; `options` are httpx's."""
-        return await self._reply("GET", path, None, lambda _: False, options)
+        return await self._reply(self._client.stream("GET", path, **options), None, _never)
 
-    async def post(
-        self, path: str, body: Mapping[str, Any], is_last: Callable[[Line], bool] = lambda _: False
-    ) -> Reply:
+    async def post(self, path: str, body: Mapping[str, Any], is_last: Callable[[Line], bool] = _never) -> Reply:
         """Return the reply to a POST of JSON; reading ends with the line that `is_last`."""
-        return await self._reply("POST", path, body, is_last, {"json": body})
+        return await self._reply(self._client.stream("POST", path, json=body), body, is_last)
 
     async def _reply(
         self,
-        method: str,
-        path: str,
+        opening: AbstractAsyncContextManager[httpx.Response],
         sent: Mapping[str, Any] | None,
         is_last: Callable[[Line], bool],
-        options: Mapping[str, Any],
     ) -> Reply:
         begun, lines = time.monotonic(), list[Line]()
         status, headers, broken = 0, httpx.Headers(), None
         try:
-            async with (
-                asyncio.timeout(self._timeout_s),
-                self._client.stream(method, path, **options) as response,
-            ):
+            async with asyncio.timeout(self._timeout_s), opening as response:
                 status, headers = response.status_code, response.headers
                 async for line in _lines(response, begun):
                     lines.append(line)
@@ -189,17 +182,11 @@ class Exchange:
                         break
         except TimeoutError:
             broken = f"the body had not ended after {self._timeout_s:g} s"
-        except _TooLargeError:
-            broken = f"the body is larger than {MAX_STREAM_BYTES} bytes"
         except httpx.HTTPError as error:
             broken = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
         seconds = time.monotonic() - begun
         return Reply(sent, status, kind, tuple(lines), seconds, broken, headers.get("retry-after", ""))
-
-
-class _TooLargeError(Exception):
-    """Reading was given up."""
 
 
 async def _lines(response: httpx.Response, begun: float) -> AsyncIterator[Line]:
@@ -208,7 +195,7 @@ async def _lines(response: httpx.Response, begun: float) -> AsyncIterator[Line]:
     async for chunk in response.aiter_bytes():
         size += len(chunk)
         if size > MAX_STREAM_BYTES:
-            raise _TooLargeError
+            raise httpx.ReadError(f"the body is larger than {MAX_STREAM_BYTES} bytes")
         *whole, last = chunk.split(b"\n")
         for piece in whole:
             yield Line(b"".join([*rest, piece]).removesuffix(b"\r"), time.monotonic() - begun)

@@ -14,6 +14,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from eval.argument_types import add_header_argument, seconds, service_url, whole_number
@@ -154,14 +155,14 @@ def _column(
     out: Path, recorder: Recorder, cases: Sequence[Case], settings: Settings, judging: Judging | None
 ) -> Column:
     """Score what a route replied; the judge reads what `/evaluate` says, whose passages it needs."""
-    folder = _folder(out, recorder.route)
+    column, folder = partial(Column, recorder.route, len(cases), recorder.observed), _folder(out, recorder.route)
     if not folder.exists():  # there was no reply at all
-        return Column(recorder.route, len(cases), recorder.observed, {}, {})
+        return column({}, {})
     with folder.writing():
         score_run(folder, [one for one in offline_scorers(settings) if FAMILIES.issuperset(one.families)])
         if judging and recorder.route == ROUTES[-1]:
             judging.score(folder, sys.stderr)
-    return Column(recorder.route, len(cases), recorder.observed, folder.rows(), folder.cells())
+    return column(folder.rows(), folder.cells())
 
 
 def _submitted(out: Path, cases: Sequence[Case], column: Column) -> tuple[bool, list[str]]:
@@ -169,6 +170,5 @@ def _submitted(out: Path, cases: Sequence[Case], column: Column) -> tuple[bool, 
     answers = {id_: row.answer for id_, row in column.rows.items() if row.answer and row.answer.strip()}
     verdict = write(out / RESULT, answers, [case.id for case in cases], allow_missing=False)
     valid = verdict.valid(allow_missing=False)
-    place = out / RESULT
-    first = f"{place}: {verdict.counted()}." if valid else f"{place} is not written: {verdict.counted()}."
+    first = f"{out / RESULT}{'' if valid else ' is not written'}: {verdict.counted()}."
     return valid, [first, *verdict.told(), *(about(answers, column.rows) if answers else ())]
