@@ -6,11 +6,11 @@ Flow: `build.py` -> **here** -> facts for the run's header, warnings, or an erro
 from typing import Any
 
 import httpx
-from pydantic_core import from_json
 
 from errors import RagError
 from eval.asking.target import QUOTING, Facts
 from eval.cases import Case
+from eval.contract.exchange import Exchange
 from eval.rows import Row
 
 FEW_CHUNKS = 50
@@ -29,13 +29,13 @@ async def look_at_service(client: httpx.AsyncClient, corpus: str | None, *, requ
     Raises:
         PreflightError: the service is not up, its corpus is missing or empty, or no language model writes.
     """
-    name = str(client.base_url).rstrip("/")
-    health = await _get(client, "/health")
+    name, exchange = str(client.base_url).rstrip("/"), Exchange(client, timeout_s=30)
+    health = await _get(exchange, name, "/health")
     if "llm_ready" not in health:
         said = "does not tell about its index" if health else "has no GET /health"
         return Facts(name, corpus, warnings=(f"{name} {said}: only its replies can be judged.",))
-    stats = await _get(client, "/stats", {} if corpus is None else {"corpus": corpus})
-    ready = await _get(client, "/ready", refused_too=True)
+    stats = await _get(exchange, name, "/stats", {} if corpus is None else {"corpus": corpus})
+    ready = await _get(exchange, name, "/ready", refused_too=True)
     told = {key: stats.get(key) for key in ("documents", "leaves", "model", "precision", "state")}
     synthesizer = str(ready.get("synthesizer", QUOTING))
     return Facts(
@@ -108,27 +108,19 @@ class FirstReplies:
 
 
 async def _get(
-    client: httpx.AsyncClient, path: str, parameters: dict[str, str] | None = None, *, refused_too: bool = False
+    exchange: Exchange, base: str, path: str, parameters: dict[str, str] | None = None, *, refused_too: bool = False
 ) -> dict[str, Any]:
     """Return an object; an empty one where there is no such address, or something else is said there."""
-    base = str(client.base_url).rstrip("/")
-    try:
-        reply = await client.get(path, params=parameters, timeout=30)
-    except httpx.TransportError as error:
-        why = str(error) or type(error).__name__
-        raise PreflightError(
-            f"Nothing answers at {base}: {why}.", "Start the service, e.g. python main.py, or correct --url."
-        ) from error
-    try:
-        found = from_json(reply.content)
-    except ValueError:
-        found = None
-    known: dict[str, Any] = found if isinstance(found, dict) else {}
-    if reply.status_code == httpx.codes.OK or (refused_too and known):
+    reply = await exchange.get(path, params=parameters)
+    if not reply.status:
+        remedy = "Start the service, e.g. python main.py, or correct --url."
+        raise PreflightError(f"Nothing answers at {base}: {reply.broken}.", remedy)
+    known = reply.value or {}
+    if reply.status == httpx.codes.OK or (refused_too and known):
         return known
     refusal = known.get("error")
     if isinstance(refusal, dict) and "detail" in refusal and path != "/health":
         raise PreflightError(f"{base} refuses: {refusal['detail']}", "Mend that, or name another corpus by --corpus.")
-    if reply.is_server_error:
-        raise PreflightError(f"{base}{path} replies with status {reply.status_code}.", "Mend the service.")
+    if reply.status >= 500:
+        raise PreflightError(f"{base}{path} replies with status {reply.status}.", "Mend the service.")
     return {}

@@ -14,7 +14,6 @@ import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 
 from eval.argument_types import add_header_argument, seconds, service_url, whole_number
@@ -29,7 +28,7 @@ from eval.progress_bar import AskingProgress
 from eval.questions.arguments import add_question_arguments, questions_of
 from eval.rehearsal.recorder import Recorder
 from eval.rehearsal.service import ROOT, started
-from eval.rehearsal.table import Column, failures, table
+from eval.rehearsal.table import failures, table
 from eval.run_folder import RunFolder, RunFolderError
 from eval.scoring.build import offline_scorers
 from eval.scoring.judge_option import Judging, add_judge_arguments
@@ -79,25 +78,31 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     out = _new_folder(arguments.out)
     with _service(arguments.url, out, sample=sample) as url:
         verdicts, recorders = asyncio.run(_course(arguments, url, cases, out))
-    columns = [_column(out, recorder, cases, settings, judging) for recorder in recorders]
-    seen = [one for column in columns for one in column.observed.values()]
+    scorers = [one for one in offline_scorers(settings) if FAMILIES.issuperset(one.families)]
+    by_evaluate = recorders[-1].folder
+    for folder in (recorder.folder for recorder in recorders if recorder.folder.exists()):
+        with folder.writing():
+            score_run(folder, scorers)
+            if judging and folder is by_evaluate:  # whose passages the judge needs
+                judging.score(folder, sys.stderr)
+    seen = [one for recorder in recorders for one in recorder.observed.values()]
     rules = merged([*verdicts, *(verdict for one in seen for verdict in one.verdicts)])
     broken = [verdict for verdict in rules if verdict.state == "FAIL"]
-    valid, submitted = _submitted(out, cases, columns[-1])
+    valid, submitted = _submitted(out, cases, by_evaluate)
     faults = {
         "rules broken": len(broken),
         "answers empty": sum(one.empty for one in seen),
         "answers late": sum(one.late for one in seen),
-        "questions not asked": len(cases) * len(columns) - len(seen),
+        "questions not asked": len(cases) * len(recorders) - len(seen),
         f"{RESULT} not valid": int(not valid),
         "judge given up": int(judging is not None and judging.given_up),
     }
     ready = not any(faults.values())
     parts = [
         f"# {url}: {len(cases)} questions of {arguments.questions.name}, {arguments.concurrency} at a time",
-        table(columns),
-        judging.describe(_folder(out, ROUTES[-1])) if judging and columns[-1].rows else "",
-        "\n".join(failures(columns)),
+        table(recorders, len(cases)),
+        judging.describe(by_evaluate) if judging and by_evaluate.exists() else "",
+        "\n".join(failures(recorders, len(cases))),
         "\n".join([*contract.rule_lines(broken), contract.count_line(rules)]),
         "\n".join(submitted),
         "Ready: the contract is kept, and every answer is there in time."
@@ -114,10 +119,6 @@ def _new_folder(given: Path | None) -> Path:
         raise RunFolderError(f"{out} holds something already.", "Name a folder that does not exist yet: --out FOLDER.")
     out.mkdir(parents=True, exist_ok=True)
     return out
-
-
-def _folder(out: Path, route: str) -> RunFolder:
-    return RunFolder(out / route.strip("/"))
 
 
 def _service(url: str | None, out: Path, *, sample: bool) -> AbstractContextManager[str]:
@@ -138,12 +139,12 @@ async def _course(
     async with client_of(url, arguments.headers) as client:
         exchange = Exchange(client, arguments.timeout_s)
         verdicts = contract.judge_all(await contract.ask(exchange, url, contract.QUESTIONS))
-        recorders = [Recorder(exchange, route) for route in ROUTES]
+        recorders = [Recorder(exchange, route, out) for route in ROUTES]
         for recorder in recorders:
             sys.stderr.write(f"{recorder.route}:\n")
-            folder = _folder(out, recorder.route)
-            keeper = Keeper(folder, new_header(arguments.questions, url, {"route": recorder.route}), cases)
-            with folder.writing(), closing(AskingProgress(sys.stderr, len(cases))) as progress:
+            header = new_header(arguments.questions, url, {"route": recorder.route})
+            keeper = Keeper(recorder.folder, header, cases)
+            with recorder.folder.writing(), closing(AskingProgress(sys.stderr, len(cases))) as progress:
                 try:
                     await ask_all(cases, recorder, keeper, once, concurrency=arguments.concurrency, tell=progress.add)
                 except OutageError as error:
@@ -151,24 +152,11 @@ async def _course(
     return verdicts, recorders
 
 
-def _column(
-    out: Path, recorder: Recorder, cases: Sequence[Case], settings: Settings, judging: Judging | None
-) -> Column:
-    """Score what a route replied; the judge reads what `/evaluate` says, whose passages it needs."""
-    column, folder = partial(Column, recorder.route, len(cases), recorder.observed), _folder(out, recorder.route)
-    if not folder.exists():  # there was no reply at all
-        return column({}, {})
-    with folder.writing():
-        score_run(folder, [one for one in offline_scorers(settings) if FAMILIES.issuperset(one.families)])
-        if judging and recorder.route == ROUTES[-1]:
-            judging.score(folder, sys.stderr)
-    return column(folder.rows(), folder.cells())
-
-
-def _submitted(out: Path, cases: Sequence[Case], column: Column) -> tuple[bool, list[str]]:
+def _submitted(out: Path, cases: Sequence[Case], folder: RunFolder) -> tuple[bool, list[str]]:
     """Write the result file and judge it; return whether it can be handed in, and what is to be said of it."""
-    answers = {id_: row.answer for id_, row in column.rows.items() if row.answer and row.answer.strip()}
+    rows = folder.rows()
+    answers = {id_: row.answer for id_, row in rows.items() if row.answer and row.answer.strip()}
     verdict = write(out / RESULT, answers, [case.id for case in cases], allow_missing=False)
     valid = verdict.valid(allow_missing=False)
     first = f"{out / RESULT}{'' if valid else ' is not written'}: {verdict.counted()}."
-    return valid, [first, *verdict.told(), *(about(answers, column.rows) if answers else ())]
+    return valid, [first, *verdict.told(), *(about(answers, rows) if answers else ())]

@@ -7,6 +7,7 @@ A reply is reduced at once, since a hundred streams of snapshots are larger than
 """
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from eval.asking.replies import StreamReply, read_reply
 from eval.asking.target import NoReplyError
@@ -14,6 +15,7 @@ from eval.cases import Case
 from eval.contract.exchange import Exchange, Reply
 from eval.contract.rules import EVALUATE_RULES, LIMIT_S, RUN_RULES, SEPARATOR, Verdict
 from eval.rows import Row
+from eval.run_folder import RunFolder
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,18 +56,17 @@ class Observed:
 class Recorder:
     """One route of a service; it can be asked as an `asking.target.Target`.
 
-    Args:
-        exchange: talks to the service, and limits how long a reply may take.
-        route: `/run` or `/evaluate`.
-
     Attributes:
+        route: `/run` or `/evaluate`.
+        folder: of the run that is made of its replies.
         observed: by the case's id, what its reply shows.
     """
 
-    def __init__(self, exchange: Exchange, route: str) -> None:
-        self.observed: dict[str, Observed] = {}
+    def __init__(self, exchange: Exchange, route: str, out: Path) -> None:
         self._exchange = exchange
         self.route = route
+        self.folder = RunFolder(out / route.strip("/"))
+        self.observed: dict[str, Observed] = {}
 
     async def ask(self, case: Case) -> Row:
         """Ask once.
