@@ -7,14 +7,12 @@ code 1 if a rule is broken.
 import argparse
 import asyncio
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
 
 from errors import RagError
 from eval.argument_types import add_header_argument, seconds, service_url
 from eval.contract.exchange import Exchange, Reply, client_of, shortened
-from eval.contract.rules import EVALUATE_RULES, HEALTH_RULES, REFUSAL_RULES, RUN_RULES, Verdict
+from eval.contract.rules import RULES, Verdict
 from settings import Settings
 
 # A plain question, one that no collection answers, one in another script, and Markdown with quotes.
@@ -62,14 +60,8 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:  # noqa: ARG0
     return int(any(verdict.state == "FAIL" for verdict in verdicts))
 
 
-class Replies(NamedTuple):
-    """All that the service said: a reply for each question, and for each body that asks nothing."""
-
-    health: Reply
-    run: list[Reply]
-    evaluate: list[Reply]
-    run_refusals: list[Reply]
-    evaluate_refusals: list[Reply]
+Replies = Mapping[str, Sequence[Reply]]
+"""All that the service said, by the kind of request: the keys are those of `RULES`."""
 
 
 async def ask(exchange: Exchange, url: str, questions: Sequence[str]) -> Replies:
@@ -83,38 +75,29 @@ async def ask(exchange: Exchange, url: str, questions: Sequence[str]) -> Replies
         raise NoServiceError(f"{url} does not answer ({health.broken}).", "Start the service, or name another address.")
     bodies = [{"query": questions[i % len(questions)], "iid": iid} for i, iid in enumerate(IIDS)]
     bodies += [{"query": question, "iid": str(number)} for number, question in enumerate(questions[len(IIDS) :])]
-    return Replies(
-        health,
-        [await exchange.post("/run", {"question": question}) for question in questions],
-        [await exchange.post("/evaluate", body) for body in bodies],
-        [await exchange.post("/run", body) for body in RUN_REFUSALS],
-        [await exchange.post("/evaluate", body) for body in EVALUATE_REFUSALS],
-    )
+    requests: dict[str, tuple[str, Sequence[Mapping[str, object]]]] = {
+        "run": ("/run", [{"question": question} for question in questions]),
+        "evaluate": ("/evaluate", bodies),
+        "bad run": ("/run", RUN_REFUSALS),
+        "bad evaluate": ("/evaluate", EVALUATE_REFUSALS),
+    }
+    replies = {kind: [await exchange.post(path, body) for body in some] for kind, (path, some) in requests.items()}
+    return {"health": [health], **replies}
 
 
 def judge_all(replies: Replies) -> list[Verdict]:
     """Return the verdict on every rule, in the order of the table."""
-
-    def refusals(route: str, bodies: Sequence[Reply]) -> list[Verdict]:
-        return [replace(verdict, rule=f"{route}/{verdict.rule}") for verdict in REFUSAL_RULES.judge(bodies)]
-
-    return [
-        *HEALTH_RULES.judge([replies.health]),
-        *RUN_RULES.judge(replies.run),
-        *refusals("run", replies.run_refusals),
-        *EVALUATE_RULES.judge(replies.evaluate),
-        *refusals("evaluate", replies.evaluate_refusals),
-    ]
+    return [verdict for kind, rules in RULES.items() for verdict in rules.judge(replies[kind])]
 
 
 def table(replies: Replies, verdicts: Sequence[Verdict]) -> Iterator[str]:
     """Yield the lines of the report: every rule, the offending record below a broken one, the count at the end."""
     yield from rule_lines(verdicts)
     yield ""
-    for reply in replies.run:
+    for reply in replies["run"]:
         first = f", first record {reply.records[0].line.at_s:.2f} s" if reply.records else ""
         yield f"/run       {reply.seconds:6.2f} s{first}  {shortened(str((reply.sent or {})['question']))}"
-    for reply in replies.evaluate:
+    for reply in replies["evaluate"]:
         yield f"/evaluate  {reply.seconds:6.2f} s  {shortened(str((reply.sent or {})['query']))}"
     yield ""
     yield count_line(verdicts)

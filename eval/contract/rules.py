@@ -268,10 +268,15 @@ def _of_health(reply: Reply) -> Offences:
         yield "health", Offence("The body must be a JSON object.", reply.shown())
 
 
-def _of_refusal(reply: Reply) -> Offences:
-    if not 400 <= reply.status < 500:
-        asked = shortened(json.dumps(reply.sent))
-        yield "bad-request", Offence(f"{reply.outcome()} The body {asked} asks nothing.", reply.shown())
+def _refusal_rules(route: str) -> Rules:
+    rule = f"{route}/bad-request"
+
+    def offences(reply: Reply) -> Offences:
+        if not 400 <= reply.status < 500:
+            asked = shortened(json.dumps(reply.sent))
+            yield rule, Offence(f"{reply.outcome()} The body {asked} asks nothing.", reply.shown())
+
+    return Rules({rule: ("A body that asks nothing is refused with a status of 400 to 499.", _any)}, offences)
 
 
 def _any(_: Reply) -> bool:
@@ -331,7 +336,11 @@ EVALUATE_RULES = Rules(
     },
     _of_evaluate,
 )
-HEALTH_RULES = Rules({"health": ("GET /health answers 200 with JSON.", _any)}, _of_health)
-REFUSAL_RULES = Rules(
-    {"bad-request": ("A body that asks nothing is refused with a status of 400 to 499.", _any)}, _of_refusal
-)
+RULES = {
+    "health": Rules({"health": ("GET /health answers 200 with JSON.", _any)}, _of_health),
+    "run": RUN_RULES,
+    "bad run": _refusal_rules("run"),
+    "evaluate": EVALUATE_RULES,
+    "bad evaluate": _refusal_rules("evaluate"),
+}
+"""By the kind of request."""

@@ -184,7 +184,7 @@ def test_a_service_without_health_is_refused_by_the_testers() -> None:
 
 def test_an_answer_after_ten_minutes_is_too_late() -> None:
     with Contestant() as server:
-        slow = replies_of(server).run[0]
+        slow = replies_of(server)["run"][0]
 
     assert "run/time" not in dict(RUN_RULES.offences(slow))
     assert "601 s" in dict(RUN_RULES.offences(replace(slow, seconds=601.0)))["run/time"].what
