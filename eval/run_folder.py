@@ -111,11 +111,7 @@ class RunFolder:
         return (self.path / HEADER).exists()
 
     def create(self, header: Header, cases: tuple[Case, ...]) -> None:
-        """Begin a run; the header is written last, so a folder without one was never begun.
-
-        Raises:
-            RunFolderError: there is a run already.
-        """
+        """Begin a run; the header is written last, so a folder without one was never begun."""
         if self.exists():
             raise RunFolderError(f"{self.path} holds a run already.", "Go on with it, or name another folder.")
         self.path.mkdir(parents=True, exist_ok=True)

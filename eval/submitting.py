@@ -138,11 +138,7 @@ class Verdict:
 
 
 def judge(path: Path, ids: Sequence[str]) -> Verdict:
-    """Judge a file of results against the ids of all questions of the validation file.
-
-    Raises:
-        SubmissionError: the file cannot be read.
-    """
+    """Judge a file of results against the ids of all questions of the validation file."""
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -190,9 +186,6 @@ def write(path: Path, answers: Mapping[str, str], ids: Sequence[str], *, allow_m
 
     Returns:
         What was judged. If that is not valid, nothing was written.
-
-    Raises:
-        SubmissionError: the disk does not take the file.
     """
     draft = path.with_name(f".{path.name}.part")
     # Escaped beyond ASCII: a reader that cuts at every Unicode line end must find one line an answer.

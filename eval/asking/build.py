@@ -55,8 +55,7 @@ async def open_engine(
     """Open what answers the cases in this process, and look at it.
 
     Raises:
-        PreflightError: the run would measure nothing.
-        RagError: opening the corpus or loading the model failed.
+        RagError: the run would measure nothing, or the corpus or the model cannot be opened.
     """
     check_author(settings.llm.provider, ready=True, reason="", required=arguments.require_llm)
     with ExitStack() as stack:

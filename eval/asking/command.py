@@ -17,10 +17,9 @@ from urllib.parse import urlsplit
 
 from errors import SettingsError
 from eval.argument_types import add_header_argument, seconds, service_url, whole_number
-from eval.asking.asking import RetryPolicy, ask_all
+from eval.asking.asking import Keeper, RetryPolicy, ask_all, check_facts, check_place, check_questions
 from eval.asking.http import open_service
 from eval.asking.preflight import FirstReplies
-from eval.asking.run_writer import Keeper, check_facts, check_place, check_questions
 from eval.asking.target import IN_PROCESS, Facts, Target, WrittenByModel
 from eval.cases import Case
 from eval.progress_bar import AskingProgress, tell
@@ -74,11 +73,7 @@ def add_asking_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def folder_of(arguments: argparse.Namespace, settings: Settings) -> RunFolder:
-    """Return the run's folder; it need not exist.
-
-    Raises:
-        RunFolderError: something else is there.
-    """
+    """Return the run's folder, which need not exist; raises as `check_place`."""
     folder = RunFolder(arguments.out or RUNS / _name(arguments, settings))
     check_place(folder)
     return folder

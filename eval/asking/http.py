@@ -13,7 +13,6 @@ from typing import Any
 from urllib.parse import quote
 
 import httpx
-from pydantic_core import from_json
 
 from eval.asking.preflight import look_at_service
 from eval.asking.replies import StreamReply, read_reply
@@ -28,11 +27,7 @@ SHOWN_CHARS = 200
 
 @asynccontextmanager
 async def open_service(arguments: argparse.Namespace) -> AsyncIterator[tuple[Target, Facts]]:
-    """Open a connection to the service that is named, and look at it.
-
-    Raises:
-        PreflightError: the run would measure nothing.
-    """
+    """Open a connection to the service that is named, and look at it; raises as `look_at_service`."""
     async with client_of(arguments.url, arguments.headers) as client:
         facts = await look_at_service(client, arguments.corpus, require_llm=arguments.require_llm)
         kind = StreamTarget if arguments.stream else HttpTarget
@@ -40,12 +35,7 @@ async def open_service(arguments: argparse.Namespace) -> AsyncIterator[tuple[Tar
 
 
 class HttpTarget:
-    """A service.
-
-    Args:
-        client: with the service's base URL, and without a time limit.
-        options: `corpus`, `filters`, `top_k`, sent with each question; those that are None are left out.
-    """
+    """A service; the options (`corpus`, `filters`, `top_k`) go with each question unless they are None."""
 
     def __init__(self, client: httpx.AsyncClient, **options: Any) -> None:
         self._exchange = Exchange(client)
@@ -102,10 +92,10 @@ def _checked(reply: Reply, route: str) -> Reply:
 
 def _detail(reply: Reply) -> str:
     """Return what the service says, by our envelope or as it begins."""
-    try:
-        return str(from_json(reply.body)["error"]["detail"])[:SHOWN_CHARS]
-    except (ValueError, KeyError, TypeError, IndexError):
-        return cut(reply.body.decode(errors="replace"), SHOWN_CHARS) or "without a word."
+    error = (reply.value or {}).get("error")
+    if isinstance(error, dict) and "detail" in error:
+        return str(error["detail"])[:SHOWN_CHARS]
+    return cut(reply.body.decode(errors="replace"), SHOWN_CHARS) or "without a word."
 
 
 def retry_after_s(value: str) -> float:

@@ -51,11 +51,7 @@ async def look_at_service(client: httpx.AsyncClient, corpus: str | None, *, requ
 
 
 def check_chunks(corpus: str, chunks: int) -> tuple[str, ...]:
-    """Return a warning if a corpus is tiny.
-
-    Raises:
-        PreflightError: it is empty.
-    """
+    """Return a warning if a corpus is tiny, and raise PreflightError if it is empty."""
     if not chunks:
         raise PreflightError(
             f"The corpus {corpus!r} is empty: every question would be declined.",
@@ -67,7 +63,7 @@ def check_chunks(corpus: str, chunks: int) -> tuple[str, ...]:
 
 
 def check_author(provider: str, *, ready: bool, reason: str, required: bool) -> tuple[str, ...]:
-    """Return a warning if a language model is set that did not write when it was last asked.
+    """Return a warning if a language model did not write when it was last asked.
 
     Raises:
         PreflightError: one is required, and none is set.

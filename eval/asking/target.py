@@ -38,11 +38,7 @@ class NoReplyError(RagError):
 
 
 def in_time(row: Row) -> Row:
-    """Return the row, unless its time was over before anything was found: that is not an abstention.
-
-    Raises:
-        NoReplyError: it was.
-    """
+    """Return the row; raise NoReplyError if time was over before anything was found: that is not an abstention."""
     late = next((warning for warning in row.warnings if warning.startswith(f"{OutOfTimeError.code}:")), None)
     if late and row.outcome == "declined":
         raise NoReplyError(late.partition(": ")[2], "Raise RAG_ANSWER__DEADLINE_S, or ask less at once.")

@@ -1,7 +1,7 @@
 """`python -m eval rehearse [QUESTIONS]`: the competition's whole course, and what its ranking would see, in one table.
 
-Flow: a service that runs, or `service.py` starts one -> `contract/` checks it -> `recorder.py` puts the questions
-through `/run` and `/evaluate` -> `submitting.py` writes and judges `result.jsonl` -> `scoring/` -> `table.py` prints.
+Flow: a service that runs, or is started here on a free port -> `contract/` checks it -> `recorder.py` puts the
+questions through `/run` and `/evaluate` -> `submitting.py` writes and judges `result.jsonl` -> `scoring/` -> stdout.
 
 Exit codes: 0 all is well; 1 the contract is broken, an answer is empty or late, the result file cannot be handed in, or
 a foreseen failure.
@@ -10,25 +10,30 @@ a foreseen failure.
 import argparse
 import asyncio
 import math
+import os
+import signal
+import socket
+import subprocess
 import sys
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, closing, nullcontext
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
+import httpx
+
+from errors import RagError
 from eval.argument_types import add_header_argument, seconds, service_url, whole_number
-from eval.asking.asking import OutageError, RetryPolicy, ask_all
+from eval.asking.asking import Keeper, OutageError, RetryPolicy, ask_all
 from eval.asking.command import RUNS, new_header
-from eval.asking.run_writer import Keeper
 from eval.cases import Case
 from eval.contract import command as contract
 from eval.contract.exchange import Exchange, client_of
 from eval.contract.rules import Verdict, merged
 from eval.progress_bar import AskingProgress
 from eval.questions.arguments import add_question_arguments, questions_of
-from eval.rehearsal.recorder import Recorder
-from eval.rehearsal.service import ROOT, started
-from eval.rehearsal.table import failures, table
+from eval.rehearsal.recorder import Recorder, failures, table
 from eval.run_folder import RunFolder, RunFolderError
 from eval.scoring.build import offline_scorers
 from eval.scoring.judge_option import Judging, add_judge_arguments
@@ -37,12 +42,21 @@ from eval.scoring.stage import score_run
 from eval.submitting import RESULT, about, write
 from settings import Settings
 
+ROOT = Path(__file__).parents[2]
 SAMPLE, SAMPLE_CORPUS = ROOT / "data" / "questions.jsonl", ROOT / "data" / "corpus"
 QUESTIONS = 150
 # As many as the workers that the competition's template starts.
 CONCURRENCY = 4
 ROUTES = ("/run", "/evaluate")
+POLL_S = 0.2
+STOP_S = 60
 FAMILIES = {answer.FAMILY, bert_score.FAMILY}
+
+
+class ServiceEndedError(RagError):
+    """The service ended before it answered."""
+
+    code = "service_ended"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -129,6 +143,48 @@ def _service(url: str | None, out: Path, *, sample: bool) -> AbstractContextMana
     if sample:
         return started([program, "--ingest", SAMPLE_CORPUS], log, RAG_INDEX__CORPUS="default")
     return started([program], log)
+
+
+@contextmanager
+def started(program: Sequence[str | Path], log: Path, **variables: str) -> Iterator[str]:
+    """Start a service and yield its address once `/health` answers; stop it at the end. Only in the main thread.
+
+    The variables are set beside those of this process. What the service writes goes to `log`.
+
+    Raises:
+        ServiceEndedError: it ended before it answered.
+    """
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    url = f"http://127.0.0.1:{port}"
+    settings = {**os.environ, **variables, "RAG_SERVE__HOST": "127.0.0.1", "RAG_SERVE__PORT": str(port)}
+    with (
+        log.open("wb") as file,
+        subprocess.Popen([sys.executable, *program], env=settings, stdout=file, stderr=file) as run,  # noqa: S603
+    ):
+        # A caller that is asked to stop must not leave the service behind.
+        before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+        try:
+            while not _answers(url):
+                if run.poll() is not None:
+                    lines = log.read_text(encoding="utf-8", errors="replace").splitlines() or ["without a word"]
+                    fact = f"The service ended with exit code {run.returncode}: {lines[-1]}."
+                    raise ServiceEndedError(fact, f"Mend that, or name one that runs by --url; its log is {log}.")
+                time.sleep(POLL_S)
+            yield url
+        finally:
+            run.terminate()
+            with suppress(subprocess.TimeoutExpired):
+                run.wait(STOP_S)
+            run.kill()
+            signal.signal(signal.SIGTERM, before)
+
+
+def _answers(url: str) -> bool:
+    try:
+        return httpx.get(f"{url}/health", trust_env=False).status_code == httpx.codes.OK
+    except httpx.TransportError:
+        return False
 
 
 async def _course(

@@ -1,21 +1,37 @@
-"""Ask by one of the competition's routes, and keep what each reply shows beside its answer.
+"""Ask by one of the competition's routes, keep what each reply shows beside its answer, and make a table of it.
 
 Flow: `asking/asking.py` -> **here** -> `contract/exchange.py` asks; its rules judge each reply, `asking/`'s readers
 take the answer from it, liberally. Nothing is asked twice: the arena does not either.
 
-A reply is reduced at once, since a hundred streams of snapshots are larger than memory likes.
+A reply is reduced at once, since a hundred streams of snapshots are larger than memory likes. What the ranking would
+see of all of them is one table, with a column for each route.
 """
 
+import statistics
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from eval.asking.replies import StreamReply, read_reply
 from eval.asking.target import NoReplyError
 from eval.cases import Case
+from eval.cells import means
 from eval.contract.exchange import Exchange, Reply
 from eval.contract.rules import EVALUATE_RULES, LIMIT_S, RUN_RULES, SEPARATOR, Verdict
 from eval.rows import Row
 from eval.run_folder import RunFolder
+from eval.scoring.catalogue import METRICS
+from eval.scoring.judge_option import FAMILIES
+from eval.scoring.judged import deepeval_metrics
+from eval.tables import aligned, quantile
+
+NOTHING = "–"
+SCORES = {"rouge_l": "ROUGE-L", "bert_score_f1": "BERTScore, F1"} | {
+    metric.name: f"judge: {metric.name}"
+    for metric in METRICS.values()
+    if metric.family in {*FAMILIES, deepeval_metrics.FAMILY}
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +85,7 @@ class Recorder:
         self.observed: dict[str, Observed] = {}
 
     async def ask(self, case: Case) -> Row:
-        """Ask once.
-
-        Raises:
-            NoReplyError: there is no reply, or no answer in it.
-        """
+        """Ask once; NoReplyError says that there is no reply, or no answer in it."""
         stream = self.route == "/run"
         body = {"question": case.question} if stream else {"query": case.question, "iid": case.id}
         reply, read = await self._exchange.post(self.route, body), StreamReply()
@@ -108,3 +120,68 @@ def _row(reply: Reply, case_id: str, stream: StreamReply | None) -> Row:
     for line in reply.lines:
         stream.take(line.text.decode(errors="replace"))
     return stream.row(case_id, reply.seconds, reply.first_record_s)
+
+
+def table(recorders: Sequence[Recorder], questions: int) -> str:
+    """Return the table, with a column for each route that was to be asked so many questions."""
+    figures, scores = [_figures(one, questions) for one in recorders], [_scores(one) for one in recorders]
+    lines = [[name, *(column[name] for column in figures)] for name in figures[0]]
+    known = [name for name in SCORES if any(name in column for column in scores)]
+    lines += [[SCORES[name], *(column.get(name, NOTHING) for column in scores)] for name in known]
+    return aligned(["", *(one.route for one in recorders)], lines, left={0})
+
+
+def failures(recorders: Sequence[Recorder], questions: int) -> Iterator[str]:
+    """Yield why replies are missing, the most frequent reason first."""
+    for one in recorders:
+        reasons = Counter(seen.failure for seen in one.observed.values() if seen.failure)
+        for reason, count in reasons.most_common():
+            yield f"- {one.route}, {count} of {questions}: {reason}"
+
+
+def _figures(recorder: Recorder, questions: int) -> dict[str, str]:
+    """Return the lines of the table: what a figure is of, and how it is spelt."""
+    seen = list(recorder.observed.values())
+    outcomes = Counter(row.outcome for row in recorder.folder.rows().values())
+    seconds, first_s = [one.seconds for one in seen], [one.first_record_s for one in seen if one.first_record_s]
+    size_kib = [one.size_bytes / 1024 for one in seen]
+    return {
+        "questions asked": f"{len(seen)} of {questions}",
+        "answered": str(outcomes["answered"]),
+        "say that they do not know": str(outcomes["declined"]),
+        "empty answers": str(sum(one.empty for one in seen)),
+        "errors, no reply": str(sum(bool(one.failure) and not one.empty for one in seen)),
+        "replies that break the contract": str(sum(one.breaks for one in seen)),
+        f"later than {LIMIT_S} s": str(sum(one.late for one in seen)),
+        "whole answer, p50, s": _at(0.5, seconds),
+        "whole answer, p95, s": _at(0.95, seconds),
+        "whole answer, slowest, s": _at(1, seconds),
+        "first record, p50, s": _at(0.5, first_s),
+        "first record, p95, s": _at(0.95, first_s),
+        "steps of an answer": _spread([len(one.step_chars) for one in seen]),
+        "characters of a step": _spread([chars for one in seen for chars in one.step_chars]),
+        "streams with steps after the answer": str(sum(one.late_steps for one in seen)),
+        "on the wire, p50, KiB": _at(0.5, size_kib, ",.1f"),
+        "on the wire, largest, KiB": _at(1, size_kib, ",.1f"),
+    }
+
+
+def _scores(recorder: Recorder) -> dict[str, str]:
+    """Return what the scores spell, by metric; those that apply to no row are left out."""
+    cells = recorder.folder.cells().values()
+    found = means(cells, {name for row in cells for name in row} & SCORES.keys())
+    partial = {name: f" ({mean.n}/{mean.of})" if mean.n < mean.of else "" for name, mean in found.items()}
+    return {
+        name: NOTHING if mean.value is None else f"{mean.value:.3f}{partial[name]}"
+        for name, mean in found.items()
+        if mean.of
+    }
+
+
+def _at(share: float, values: Sequence[float], form: str = ".2f") -> str:
+    return format(quantile(values, share), form) if values else NOTHING
+
+
+def _spread(numbers: Sequence[int]) -> str:
+    """Spell the median of some numbers, the smallest and the largest."""
+    return f"{statistics.median(numbers):.0f} ({min(numbers)} to {max(numbers)})" if any(numbers) else NOTHING
