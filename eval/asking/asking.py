@@ -82,29 +82,22 @@ class Keeper:
     """
 
     def __init__(self, folder: RunFolder, draft: Header, cases: Sequence[Case]) -> None:
-        self._folder = folder
-        self._cases = tuple(cases)
-        self._draft = draft
+        self._folder, self._draft, self._cases = folder, draft, tuple(cases)
         self._header = folder.header() if folder.exists() else None
-        self._early: list[Row] = []
+        self._waiting: list[Row] = []
 
     def keep(self, row: Row) -> None:
-        """Keep a row.
-
-        Raises:
-            RunFolderError: its fingerprint is not the run's, or it cannot be written.
-        """
+        """Keep a row; RunFolderError says that its fingerprint is not the run's, or that it cannot be written."""
+        self.check(row)
+        self._waiting.append(row)
         try:
-            if self._header is not None:
-                self.check(row)
-                self._folder.append_row(row)
-                return
-            self._early.append(row)
-            if row.outcome != "failed":
+            if self._header is None and row.outcome != "failed":
                 self._header = self._draft.model_copy(update={"fingerprint": row.fingerprint})
                 self._folder.create(self._header, self._cases)
-                for early in self._early:
-                    self._folder.append_row(early)
+            if self._header is not None:
+                for one in self._waiting:
+                    self._folder.append_row(one)
+                self._waiting.clear()
         except OSError as error:
             raise RunFolderError(
                 f"{self._folder.path} cannot be written: {error.strerror or error}.",
@@ -124,7 +117,7 @@ class Keeper:
     def check_begun(self) -> None:
         """Raise NoReplyError if no question got a reply, so that there is no run."""
         if self._header is None:
-            why = self._early[-1].reason if self._early else "there was none to ask."
+            why = self._waiting[-1].reason if self._waiting else "there was none to ask."
             raise NoReplyError(f"No question got a reply, the last one because: {why}", "Nothing was kept.")
 
 

@@ -159,9 +159,8 @@ def _places(state: PipelineState) -> list[dict[str, Any]]:
 
 
 def _placed(quote: Quote, places: dict[str, dict[str, Any]]) -> Quote:
+    """Return a quote of a row's text as one of the row's document."""
     place = places.get(quote.doc_id or "", {})
-    offset = place.get("start")
-    moved = {"doc_id": place.get("doc_id", quote.doc_id)}
-    if offset is not None and quote.start is not None and quote.end is not None:
-        moved |= {"start": quote.start + offset, "end": quote.end + offset}
-    return quote.model_copy(update=moved)
+    offset = place.get("start") or 0
+    moved = {"start": (quote.start or 0) + offset, "end": (quote.end or 0) + offset}
+    return quote.model_copy(update={"doc_id": place.get("doc_id", quote.doc_id), **moved})
