@@ -28,7 +28,7 @@ COMMANDS = {
     "cases": ("eval.feedback_cases", "make questions of what people said about answers"),
     "check-run": ("eval.contract.command", "test a service against the competition's contract"),
     "rehearse": ("eval.rehearsal.command", "go through the competition's course, and show what its ranking would see"),
-    "submit": ("eval.submitting.command", "answer a validation file and write result.jsonl"),
+    "submit": ("eval.submitting", "answer a validation file and write result.jsonl"),
 }
 
 

@@ -5,6 +5,8 @@ Flow: a command's `add_arguments` -> **these** -> argparse.
 
 import argparse
 import re
+from contextlib import suppress
+from functools import partial
 
 import httpx
 
@@ -22,18 +24,14 @@ def add_header_argument(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def whole_number(text: str) -> int:
+def whole_number(text: str, least: int = 1) -> int:
     """Read a number of things, 1 or more."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError("must be a whole number of at least 1")
+    if not text.isdecimal() or int(text) < least:
+        raise argparse.ArgumentTypeError(f"must be a whole number of at least {least}")
     return int(text)
 
 
-def whole_from_0(text: str) -> int:
-    """Read a number of things, 0 or more."""
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError("must be a whole number of at least 0")
-    return int(text)
+whole_from_0 = partial(whole_number, least=0)
 
 
 def number_from_0(text: str) -> float:
@@ -46,13 +44,10 @@ def number_from_0(text: str) -> float:
 
 def seconds(text: str) -> float:
     """Read a time in seconds: above 0, and finite."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} must be a number of seconds above 0")
-    return value
+    with suppress(ValueError):
+        if 0 < float(text) < float("inf"):
+            return float(text)
+    raise argparse.ArgumentTypeError(f"{text!r} must be a number of seconds above 0")
 
 
 def service_url(text: str) -> str:

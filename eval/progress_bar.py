@@ -35,9 +35,7 @@ class ProgressBar:
         counts = "{n_fmt} of {total_fmt}"
         form = f"{{percentage:3.0f}}% |{{bar}}| {counts} {verb}{{desc}}, {{elapsed}}, {{remaining}} left"
         self._bar = tqdm(file=stream, bar_format=form, dynamic_ncols=True, disable=not stream.isatty())
-        self._stream = stream
-        self._verb = verb
-        self._clock = clock
+        self._stream, self._verb, self._clock = stream, verb, clock
         self.begin(0)
 
     def begin(self, total: int) -> None:
@@ -55,20 +53,17 @@ class ProgressBar:
             left_s = (self._clock() - self._began) / self._done * (self._total - self._done)
             minutes, seconds = divmod(round(left_s), 60)
             share = f"{100 * self._done // self._total:3d} %: {self._done} of {self._total} {self._verb}"
-            self._write(f"{share}{about}, {minutes}:{seconds:02d} left")
+            self.note(f"{share}{about}, {minutes}:{seconds:02d} left")
 
     def note(self, text: str) -> None:
         """Write a line between the counts."""
         self._bar.clear()
-        self._write(text)
+        self._stream.write(text + "\n")
+        self._stream.flush()
 
     def close(self) -> None:
         """Leave the terminal as it is."""
         self._bar.close()
-
-    def _write(self, line: str) -> None:
-        self._stream.write(line + "\n")
-        self._stream.flush()
 
 
 class AskingProgress(ProgressBar):

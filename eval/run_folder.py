@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from errors import RagError
 from eval.cases import Case, case_lines
@@ -28,6 +28,8 @@ from eval.cells import Cell
 from eval.rows import Row
 
 HEADER, CASES, ROWS, SCORES, LOCK = "run.json", "cases.jsonl", "rows.jsonl", "scores.jsonl", ".lock"
+AGAIN = "Run the evaluation again."
+AGAIN_ELSEWHERE = "Something else wrote into it: run the evaluation again, into another folder."
 
 Line = TypeVar("Line", bound=BaseModel)
 
@@ -50,10 +52,9 @@ class Header(BaseModel):
     Attributes:
         format: version of this folder's layout.
         started: UTC, ISO 8601.
-        questions: name of the file of questions; the path of a folder stays out, runs are passed on.
-        questions_sha256: of its bytes.
+        questions: name of the file of questions; the path of its folder stays out, runs are passed on.
         target: `in process` or the service's URL.
-        corpus: name of the corpus asked; None means the service's default.
+        corpus: None means the service's default.
         fingerprint: of settings, models and index, as the first reply tells it.
         settings: a snapshot without secrets; empty where the service does not tell.
         versions: Treeline, Python and the packages that scores depend on.
@@ -95,11 +96,7 @@ class Scored(BaseModel):
 
 
 class RunFolder:
-    """A run on disk.
-
-    Args:
-        path: the folder; it need not exist until `create`.
-    """
+    """A run on disk; the folder need not exist until `create`."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -114,11 +111,7 @@ class RunFolder:
         return (self.path / HEADER).exists()
 
     def create(self, header: Header, cases: tuple[Case, ...]) -> None:
-        """Begin a run; the header is written last, so a folder without one was never begun.
-
-        Raises:
-            RunFolderError: there is a run already.
-        """
+        """Begin a run; the header is written last, so a folder without one was never begun."""
         if self.exists():
             raise RunFolderError(f"{self.path} holds a run already.", "Go on with it, or name another folder.")
         self.path.mkdir(parents=True, exist_ok=True)
@@ -134,17 +127,12 @@ class RunFolder:
         try:
             header = Header.model_validate_json((self.path / HEADER).read_bytes())
         except FileNotFoundError as error:
-            raise RunFolderError(
-                f"{self.path} holds no run.", "Make one: python -m eval run QUESTIONS --out FOLDER."
-            ) from error
+            remedy = "Make one: python -m eval run QUESTIONS --out FOLDER."
+            raise RunFolderError(f"{self.path} holds no run.", remedy) from error
         except (OSError, ValidationError) as error:
-            raise RunFolderError(
-                f"{self.path / HEADER} cannot be read: {error}.", "Run the evaluation again."
-            ) from error
+            raise RunFolderError(f"{self.path / HEADER} cannot be read: {error}.", AGAIN) from error
         if header.format != 1:
-            raise RunFolderError(
-                f"{self.path} was written by another version (format {header.format}).", "Run the evaluation again."
-            )
+            raise RunFolderError(f"{self.path} was written by another version (format {header.format}).", AGAIN)
         return header
 
     def cases(self) -> tuple[Case, ...]:
@@ -156,10 +144,10 @@ class RunFolder:
 
         A reply that failed is replaced by a later one; a later failure replaces nothing.
         """
-        known: dict[str, Row | None] = dict.fromkeys((case.id for case in self.cases()), None)
+        known: dict[str, Row | None] = dict.fromkeys(case.id for case in self.cases())
         for row in _read(self.path / ROWS, Row):
             if row.id not in known:
-                raise RunFolderError(f"{self.path / ROWS} has a row {row.id!r} without a question.", _RUN_AGAIN)
+                raise RunFolderError(f"{self.path / ROWS} has a row {row.id!r} without a question.", AGAIN_ELSEWHERE)
             before = known[row.id]
             if before is None or before.outcome == "failed":
                 known[row.id] = row
@@ -168,9 +156,7 @@ class RunFolder:
     def scores(self, rows: Mapping[str, Row] | None = None) -> list[Scored]:
         """Return the cells that belong to the rows as they are, later ones replacing earlier ones of their kind.
 
-        Callers that already have the rows give them.
-
-        A family has one judge: the one of its last score. Scores of other judges are left out.
+        Callers that already have the rows give them. A family has one judge: the one of its last score.
         """
         digests = {id_: row.digest() for id_, row in (self.rows() if rows is None else rows).items()}
         lines = [line for line in _read(self.path / SCORES, Scored) if digests.get(line.id) == line.of]
@@ -208,15 +194,12 @@ class RunFolder:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
-                raise RunBusyError(
-                    f"Another process is writing into {self.path}.", "Wait for it, or name another folder with --out."
-                ) from error
-            for name in (ROWS, SCORES):
-                _cut_torn_line(self.path / name)
+                remedy = "Wait for it, or name another folder with --out."
+                raise RunBusyError(f"Another process is writing into {self.path}.", remedy) from error
+            for path in (self.path / ROWS, self.path / SCORES):
+                if path.exists():
+                    os.truncate(path, path.read_bytes().rfind(b"\n") + 1)
             yield
-
-
-_RUN_AGAIN = "Something else wrote into it: run the evaluation again, into another folder."
 
 
 def cells_of(scores: Iterable[Scored]) -> dict[str, dict[str, Cell]]:
@@ -225,17 +208,17 @@ def cells_of(scores: Iterable[Scored]) -> dict[str, dict[str, Cell]]:
     for line in scores:
         for name, cell in line.cells.items():
             gathered.setdefault(line.id, {}).setdefault(name, []).append(cell)
-    return {id_: {name: _average(cells) for name, cells in metrics.items()} for id_, metrics in gathered.items()}
+
+    def average(cells: list[Cell]) -> Cell:
+        values = [cell.score for cell in cells if cell.score is not None]
+        return Cell(score=sum(values) / len(values)) if values else cells[-1]
+
+    return {id_: {name: average(cells) for name, cells in metrics.items()} for id_, metrics in gathered.items()}
 
 
 def judges_of(scores: Iterable[Scored]) -> dict[str, str]:
     """Return the model that judged, by family, of scores as `RunFolder.scores` returns them."""
     return {line.family: line.by for line in scores if line.by}
-
-
-def _average(cells: list[Cell]) -> Cell:
-    values = [cell.score for cell in cells if cell.score is not None]
-    return Cell(score=sum(values) / len(values)) if values else cells[-1]
 
 
 def _append(path: Path, line: BaseModel, *, sync: bool = True) -> None:
@@ -253,20 +236,13 @@ def replace_file(path: Path, text: str) -> None:
     os.replace(draft, path)
 
 
-def _cut_torn_line(path: Path) -> None:
-    if path.exists():
-        whole = path.read_bytes().rfind(b"\n") + 1
-        os.truncate(path, whole)
-
-
 def _read(path: Path, kind: type[Line]) -> Iterator[Line]:
-    adapter = TypeAdapter(kind)
     try:
         lines = path.read_bytes().split(b"\n")
     except FileNotFoundError:
         return
     for number, line in enumerate(lines[:-1], start=1):  # what follows the last line's end is torn, or nothing
         try:
-            yield adapter.validate_json(line)
+            yield kind.model_validate_json(line)
         except ValidationError as error:
-            raise RunFolderError(f"Line {number} of {path} is damaged.", _RUN_AGAIN) from error
+            raise RunFolderError(f"Line {number} of {path} is damaged.", AGAIN_ELSEWHERE) from error

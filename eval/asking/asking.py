@@ -1,22 +1,25 @@
 """Ask every question, several at a time and each until there is a reply, and keep each row as soon as it is there.
 
-Flow: cases + a target -> **here** -> `run_writer.py` -> the run's folder. The order of the rows is that of the replies.
-What cannot be had becomes a failed row that says why.
+Flow: cases + a target -> **here** -> the run's folder. The order of the rows is that of the replies. What cannot be had
+becomes a failed row that says why. A run is of one system: other questions, settings, models or documents make another
+run, also in the middle of one, and are refused here.
 """
 
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from errors import RagError
-from eval.asking.run_writer import Keeper
-from eval.asking.target import NoReplyError, Target
+from eval.asking.target import Facts, NoReplyError, Target
 from eval.cases import Case
 from eval.rows import Row
+from eval.run_folder import CASES, LOCK, Header, RunFolder, RunFolderError
+from eval.tables import flat
 
-Tell = Callable[[Row], None]
 OUTAGE_CALLS = 5
+CHANGES_SHOWN = 4
 
 
 class OutageError(RagError):
@@ -25,14 +28,8 @@ class OutageError(RagError):
     code = "outage"
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What came of one question.
-
-    Attributes:
-        row: answered, declined or failed.
-        refused: it failed because this very question is not taken.
-    """
+class Asked(NamedTuple):
+    """The row of one question; `refused`: it failed because this very question is not taken."""
 
     row: Row
     refused: bool = False
@@ -40,14 +37,11 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How long and how often a question is asked.
+    """How long one call may take, and how often it is made.
 
     Attributes:
-        timeout_s: of one call.
-        attempts: calls in all, 1 or more.
         pause_s: before the second call; doubled before each further one.
         max_pause_s: no pause is longer, even if the service asks for it.
-        sleep: pauses.
     """
 
     timeout_s: float = 300
@@ -72,8 +66,59 @@ class RetryPolicy:
             if failure.lasting or attempt >= self.attempts:
                 row = Row(id=case.id, outcome="failed", answer=None, reason=str(failure), seconds=seconds)
                 return Asked(row, failure.refused)
-            pause_s = max(self.pause_s * 2 ** (attempt - 1), failure.retry_after_s or 0)
+            pause_s = max(self.pause_s * 2 ** (attempt - 1), failure.retry_after_s)
             await self.sleep(min(pause_s, self.max_pause_s))
+
+
+class Keeper:
+    """Appends rows. Blocks; one call at a time, below the folder's lock.
+
+    The header tells the fingerprint of the first reply, so the run begins with that; rows that failed before it wait.
+
+    Args:
+        folder: may hold a run, which is then gone on with.
+        draft: what the run is of, as far as it is known without a reply.
+        cases: all that the run is to ask.
+    """
+
+    def __init__(self, folder: RunFolder, draft: Header, cases: Sequence[Case]) -> None:
+        self._folder, self._draft, self._cases = folder, draft, tuple(cases)
+        self._header = folder.header() if folder.exists() else None
+        self._waiting: list[Row] = []
+
+    def keep(self, row: Row) -> None:
+        """Keep a row; RunFolderError says that its fingerprint is not the run's, or that it cannot be written."""
+        self.check(row)
+        self._waiting.append(row)
+        try:
+            if self._header is None and row.outcome != "failed":
+                self._header = self._draft.model_copy(update={"fingerprint": row.fingerprint})
+                self._folder.create(self._header, self._cases)
+            if self._header is not None:
+                for one in self._waiting:
+                    self._folder.append_row(one)
+                self._waiting.clear()
+        except OSError as error:
+            raise RunFolderError(
+                f"{self._folder.path} cannot be written: {error.strerror or error}.",
+                "Mend that, e.g. make room on the disk; then the same command goes on.",
+            ) from error
+
+    def check(self, row: Row) -> None:
+        """Raise RunFolderError if a row is of another system than the run."""
+        known = self._header.fingerprint if self._header else row.fingerprint
+        if row.outcome != "failed" and row.fingerprint != known:
+            raise RunFolderError(
+                f"The replies in {self._folder.path} have the fingerprint {known or '(none)'}, this one has "
+                f"{row.fingerprint or '(none)'}: settings, models or documents changed since the run began.",
+                "Change them back and go on with the same command, or begin another run: --out FOLDER.",
+            )
+
+    def check_begun(self) -> None:
+        """Raise NoReplyError if no question got a reply, so that there is no run."""
+        if self._header is None:
+            why = self._waiting[-1].reason if self._waiting else "there was none to ask."
+            raise NoReplyError(f"No question got a reply, the last one because: {why}", "Nothing was kept.")
 
 
 async def ask_all(
@@ -83,17 +128,9 @@ async def ask_all(
     retry_policy: RetryPolicy,
     *,
     concurrency: int,
-    tell: Tell,
+    tell: Callable[[Row], None],
 ) -> None:
-    """Ask the questions.
-
-    Args:
-        cases: in the order to ask.
-        target: is asked.
-        keeper: keeps the rows.
-        retry_policy: of each question.
-        concurrency: questions that are asked at a time, 1 or more.
-        tell: is called after each row.
+    """Ask the questions in their order, `concurrency` of them at a time; keep each row, then `tell` it.
 
     Raises:
         OutageError: `OUTAGE_CALLS` questions in a row got no reply; what was refused does not count.
@@ -118,10 +155,54 @@ async def ask_all(
                         "Once that is fixed, the same command continues where this one stopped.",
                     )
 
-    tasks = [asyncio.create_task(work()) for _ in range(concurrency)]
     try:
-        await asyncio.gather(*tasks)
-    finally:  # all or none
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        async with asyncio.TaskGroup() as workers:
+            for _ in range(concurrency):
+                workers.create_task(work())
+    except ExceptionGroup as failures:
+        raise failures.exceptions[0] from None  # the others were cancelled for it
+
+
+def check_place(folder: RunFolder) -> None:
+    """Raise RunFolderError if there is a file, or a folder with something other than a run in it."""
+    path, remedy = folder.path, "Name a folder that does not exist yet: --out FOLDER."
+    if path.exists() and not path.is_dir():
+        raise RunFolderError(f"{path} is a file.", remedy)
+    names = sorted(one.name for one in path.iterdir()) if path.exists() and not folder.exists() else []
+    if strange := [name for name in names if name not in {LOCK, CASES} and not name.endswith(".part")]:
+        raise RunFolderError(f"{path} holds no run, but other things ({', '.join(strange[:3])}).", remedy)
+
+
+def check_questions(folder: RunFolder, draft: Header, cases: Sequence[Case]) -> None:
+    """Raise RunFolderError if a run is of other questions or another target; asked before models are loaded."""
+    header, known = folder.header(), [case.id for case in folder.cases()]
+    changed = []
+    if header.questions_sha256 != draft.questions_sha256:
+        changed.append(f"the questions of {header.questions} were others than those of {draft.questions} are")
+    elif known != [case.id for case in cases]:
+        now = f"now other {len(cases)} are to be asked (--limit, --split)"
+        changed.append(f"it asks {len(known)} of the questions, and {now}")
+    if header.target != draft.target:
+        changed.append(f"it asked {header.target}, and now {draft.target} is to be asked")
+    _refuse(folder, changed)
+
+
+def check_facts(folder: RunFolder, facts: Facts) -> None:
+    """Raise RunFolderError if settings, versions or documents are not what they were when the run began."""
+    header = folder.header()
+    known = ({"corpus": one.corpus, **one.settings, "versions": one.versions} for one in (header, facts))
+    before, now = (dict(flat(values)) for values in known)
+    names = [name for name in {**before, **now} if before.get(name) != now.get(name)]
+    changed = [f"{name} was {before.get(name)} and is {now.get(name)}" for name in names]
+    if not changed and facts.fingerprint and header.fingerprint != facts.fingerprint:
+        changed.append(f"fingerprint was {header.fingerprint} and is {facts.fingerprint}")
+    _refuse(folder, changed)
+
+
+def _refuse(folder: RunFolder, changed: Sequence[str]) -> None:
+    if changed:
+        more = f"; and {len(changed) - CHANGES_SHOWN} more" if len(changed) > CHANGES_SHOWN else ""
+        raise RunFolderError(
+            f"{folder.path} holds a run of something else: {'; '.join(changed[:CHANGES_SHOWN])}{more}.",
+            "Change that back to go on with it, or begin another run: --out FOLDER.",
+        )

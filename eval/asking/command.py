@@ -9,22 +9,23 @@ import asyncio
 import hashlib
 import sys
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import AbstractAsyncContextManager, closing
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from errors import SettingsError
 from eval.argument_types import add_header_argument, seconds, service_url, whole_number
-from eval.asking.asking import RetryPolicy, ask_all
-from eval.asking.build import IN_PROCESS, Wanted, open_target
+from eval.asking.asking import Keeper, RetryPolicy, ask_all, check_facts, check_place, check_questions
+from eval.asking.http import open_service
 from eval.asking.preflight import FirstReplies
-from eval.asking.run_writer import Keeper, check_facts, check_place, check_questions
+from eval.asking.target import IN_PROCESS, Facts, Target, WrittenByModel
 from eval.cases import Case
 from eval.progress_bar import AskingProgress, tell
 from eval.rows import Row
 from eval.run_folder import Header, RunFolder
-from index.documents.filters import filter_value
+from index.documents.filters import filter_value, where
 from settings import Settings
 
 RUNS = Path("runs")
@@ -72,11 +73,7 @@ def add_asking_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def folder_of(arguments: argparse.Namespace, settings: Settings) -> RunFolder:
-    """Return the run's folder; it need not exist.
-
-    Raises:
-        RunFolderError: something else is there.
-    """
+    """Return the run's folder, which need not exist; raises as `check_place`."""
     folder = RunFolder(arguments.out or RUNS / _name(arguments, settings))
     check_place(folder)
     return folder
@@ -88,14 +85,8 @@ def ask_questions(arguments: argparse.Namespace, settings: Settings, folder: Run
     Raises:
         RagError: the folder holds another run, or too little is answered to go on.
     """
-    draft = Header(
-        started=datetime.now(UTC).isoformat(timespec="seconds"),
-        questions=arguments.questions.name,
-        questions_sha256=digest_of(arguments.questions),
-        target=arguments.url or IN_PROCESS,
-    )
-    _check_pages(cases, arguments)
-    _check_options(arguments)
+    draft = new_header(arguments.questions, arguments.url or IN_PROCESS, {})
+    _check_options(arguments, cases)
     if folder.exists():
         check_questions(folder, draft, cases)
     try:
@@ -109,19 +100,11 @@ async def _ask(
     arguments: argparse.Namespace, settings: Settings, folder: RunFolder, draft: Header, cases: Sequence[Case]
 ) -> None:
     calls = arguments.concurrency or (CALLS_BY_URL if arguments.url else CALLS_IN_PROCESS)
-    wanted = Wanted(
-        arguments.url,
-        arguments.corpus,
-        arguments.filters,
-        arguments.require_llm,
-        connections=calls,
-        headers=tuple(arguments.headers),
-        stream=arguments.stream,
-        pipeline=arguments.pipeline,
-        top_k=arguments.top_k,
-    )
     retry_policy = RetryPolicy(arguments.timeout_s, arguments.attempts)
-    async with open_target(wanted, cases, settings) as (target, facts):
+    options = {"filters": arguments.filters, "top_k": arguments.top_k, "route": "/run" if arguments.stream else None}
+    async with _opened(arguments, cases, settings) as (opened, facts):
+        target = WrittenByModel(opened) if arguments.require_llm else opened
+        facts.settings.update({name: value for name, value in options.items() if value is not None})
         for warning in facts.warnings:
             tell(f"warning: {warning}")
         if folder.exists():
@@ -143,6 +126,16 @@ async def _ask(
         keeper.check_begun()
 
 
+def _opened(
+    arguments: argparse.Namespace, cases: Sequence[Case], settings: Settings
+) -> AbstractAsyncContextManager[tuple[Target, Facts]]:
+    if arguments.url:
+        return open_service(arguments)
+    from eval.asking.build import open_engine  # noqa: PLC0415  # a service is asked without LlamaIndex
+
+    return open_engine(arguments, cases, settings)
+
+
 def _todo(folder: RunFolder, cases: Sequence[Case]) -> list[Case]:
     """Return what has no reply: first what was never asked, then what failed."""
     rows = folder.rows() if folder.exists() else {}
@@ -153,7 +146,7 @@ def _todo(folder: RunFolder, cases: Sequence[Case]) -> list[Case]:
     return fresh + failed
 
 
-def _check_pages(cases: Sequence[Case], arguments: argparse.Namespace) -> None:
+def _check_options(arguments: argparse.Namespace, cases: Sequence[Case]) -> None:
     paged = sum(bool(case.pages) for case in cases)
     for option, value in (("--url", arguments.url), ("--pipeline", arguments.pipeline)):
         if paged and value:
@@ -161,9 +154,6 @@ def _check_pages(cases: Sequence[Case], arguments: argparse.Namespace) -> None:
                 f"{paged} of the questions come with their own pages, which {option} cannot be given.",
                 f"Leave out {option}: they are answered in this process, each over its pages.",
             )
-
-
-def _check_options(arguments: argparse.Namespace) -> None:
     if arguments.stream and not arguments.url:
         raise SettingsError("--stream asks a service, and none is named.", "Add --url, or leave it out.")
     given = {"url": arguments.url, "corpus": arguments.corpus, "filter": arguments.filters, "top-k": arguments.top_k}
@@ -173,6 +163,8 @@ def _check_options(arguments: argparse.Namespace) -> None:
             f"--pipeline runs in this process, over what its sources name; --{others[0]} is not read.",
             "Write it as a parameter of the pipeline's source, and leave the option out.",
         )
+    if arguments.filters is not None:
+        where(arguments.filters)  # one that has no meaning fails every question
 
 
 def _name(arguments: argparse.Namespace, settings: Settings) -> str:
@@ -186,11 +178,20 @@ def _name(arguments: argparse.Namespace, settings: Settings) -> str:
     return "-".join(part for part in parts if part)
 
 
-def digest_of(questions: Path) -> str:
-    """Return the SHA-256 of the file; of a folder that of all files in it."""
+def new_header(questions: Path, target: str, settings: dict[str, Any]) -> Header:
+    """Return what a run that begins now is of, as far as it is known before a reply.
+
+    The digest of a folder of questions is that of all files in it.
+    """
     digest = hashlib.sha256()
     for path in sorted(questions.rglob("*")) if questions.is_dir() else [questions]:
         if path.is_file():
             with path.open("rb") as file:
                 digest.update(hashlib.file_digest(file, "sha256").digest())
-    return digest.hexdigest()
+    return Header(
+        started=datetime.now(UTC).isoformat(timespec="seconds"),
+        questions=questions.name,
+        questions_sha256=digest.hexdigest(),
+        target=target,
+        settings=settings,
+    )

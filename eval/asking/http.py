@@ -1,35 +1,41 @@
 """Ask a service: one `POST /evaluate` a question, or one `POST /run` where its stream is wanted.
 
-Flow: `build.py` -> **here** -> `contract/exchange.py` asks, `reply.py` or `stream_reply.py` reads what comes. Asking
+Flow: `command.py` -> **here** -> `contract/exchange.py` asks, `replies.py` reads what comes. Asking
 again is `asking.py`'s.
 """
 
+import argparse
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import quote
 
 import httpx
-from pydantic_core import from_json
 
-from eval.asking.reply import read_reply
-from eval.asking.stream_reply import StreamReply
-from eval.asking.target import NoReplyError, in_time, look_up
+from eval.asking.preflight import look_at_service
+from eval.asking.replies import StreamReply, read_reply
+from eval.asking.target import Facts, NoReplyError, Target, in_time, look_up
 from eval.cases import Case
-from eval.contract.exchange import Exchange, Line, Reply
+from eval.contract.exchange import Exchange, Line, Reply, client_of
 from eval.rows import Row
 from eval.tables import cut
 
 SHOWN_CHARS = 200
 
 
-class HttpTarget:
-    """A service.
+@asynccontextmanager
+async def open_service(arguments: argparse.Namespace) -> AsyncIterator[tuple[Target, Facts]]:
+    """Open a connection to the service that is named, and look at it; raises as `look_at_service`."""
+    async with client_of(arguments.url, arguments.headers) as client:
+        facts = await look_at_service(client, arguments.corpus, require_llm=arguments.require_llm)
+        kind = StreamTarget if arguments.stream else HttpTarget
+        yield kind(client, corpus=arguments.corpus, filters=arguments.filters, top_k=arguments.top_k), facts
 
-    Args:
-        client: with the service's base URL, and without a time limit.
-        options: `corpus`, `filters`, `top_k`, sent with each question; those that are None are left out.
-    """
+
+class HttpTarget:
+    """A service; the options (`corpus`, `filters`, `top_k`) go with each question unless they are None."""
 
     def __init__(self, client: httpx.AsyncClient, **options: Any) -> None:
         self._exchange = Exchange(client)
@@ -50,10 +56,7 @@ class HttpTarget:
         corpus = {name: self._extra[name] for name in ("corpus",) if name in self._extra}
         headers = {"Accept": "application/json"}
         reply = await self._exchange.get(f"/documents/{quote(doc_id)}", params=corpus, headers=headers)
-        try:
-            text = from_json(reply.body)["text"] if reply.status == httpx.codes.OK else None
-        except (ValueError, KeyError, TypeError):
-            return None
+        text = (reply.value or {}).get("text") if reply.status == httpx.codes.OK else None
         return text if isinstance(text, str) else None
 
 
@@ -89,19 +92,17 @@ def _checked(reply: Reply, route: str) -> Reply:
 
 def _detail(reply: Reply) -> str:
     """Return what the service says, by our envelope or as it begins."""
-    try:
-        return str(from_json(reply.body)["error"]["detail"])[:SHOWN_CHARS]
-    except (ValueError, KeyError, TypeError, IndexError):
-        return cut(reply.body.decode(errors="replace"), SHOWN_CHARS) or "without a word."
+    error = (reply.value or {}).get("error")
+    if isinstance(error, dict) and "detail" in error:
+        return str(error["detail"])[:SHOWN_CHARS]
+    return cut(reply.body.decode(errors="replace"), SHOWN_CHARS) or "without a word."
 
 
-def retry_after_s(value: str | None) -> float | None:
-    """Read the header `Retry-After`, seconds or a date; None if it is absent or neither."""
-    if value is None:
-        return None
+def retry_after_s(value: str) -> float:
+    """Read the header `Retry-After`, seconds or a date; 0 if it is neither."""
     try:
         if value.strip().isdecimal():
             return float(value)
         return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
     except (ValueError, OverflowError):
-        return None
+        return 0

@@ -8,15 +8,15 @@ import logging
 import time
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, aclosing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol
 
 from errors import FilterError, QuestionError, RagError
-from eval.asking.target import Documents, NoReplyError, in_time, look_up
+from eval.asking.target import NoReplyError, in_time, look_up
 from eval.cases import Case, GivenPage
 from eval.rows import Quote, Row, Seen, says_unknown
-from index.documents.store import Document
+from index.documents.store import Document, DocumentStore
 from query_engine.inquiry import Inquiry
 from query_engine.runtime.threads import in_thread
 from query_engine.schema.events import Done, Event
@@ -33,48 +33,31 @@ class Answers(Protocol):
 
 OpenEngine = Callable[[Sequence[Document]], AbstractContextManager[Answers]]
 """Opens an engine over documents alone; blocks."""
+ReadPages = Callable[[Sequence[GivenPage]], tuple[list[Document], list[str]]]
+"""Returns the documents of pages, and `url: reason` for pages that cannot be read; blocks."""
 
 
-@dataclass(frozen=True, slots=True)
-class Library:
-    """Makes an engine over the pages of one question. Both calls block, and are made one at a time.
+@dataclass(slots=True)
+class InProcess:
+    """The engine in this process. Pages are read, and engines opened over them, for one question at a time.
 
     Attributes:
-        read: pages -> documents, and `url: reason` for pages that are none.
-        open_engine: documents -> an engine over them alone.
+        engine: of the corpus; None where every question comes with pages.
+        documents: of the corpus, to look up what is cited.
+        filters: which documents of the corpus may be found; None allows all.
+        top_k: passages that an answer is written from, at most; None leaves it to the settings.
+        read_pages, open_engine: for questions that come with pages; None where none does.
         fingerprint: of the run; pages belong to the question and do not change it.
     """
 
-    read: Callable[[Sequence[GivenPage]], tuple[list[Document], list[str]]]
-    open_engine: OpenEngine
-    fingerprint: str
-
-
-class InProcess:
-    """The engine in this process.
-
-    Args:
-        engine: of the corpus; None where every question comes with pages.
-        library: None where no question does.
-        documents: of the corpus; None where the engine is.
-        filters: which documents of the corpus may be found; None allows all.
-        top_k: passages that an answer is written from, at most; None leaves it to the settings.
-    """
-
-    def __init__(
-        self,
-        engine: Answers | None,
-        library: Library | None = None,
-        documents: Documents | None = None,
-        filters: Mapping[str, Any] | None = None,
-        top_k: int | None = None,
-    ) -> None:
-        self._engine = engine
-        self._library = library
-        self._documents = documents
-        self._filters = filters
-        self._top_k = top_k
-        self._reading = asyncio.Lock()
+    engine: Answers | None = None
+    documents: DocumentStore | None = None
+    filters: Mapping[str, Any] | None = None
+    top_k: int | None = None
+    read_pages: ReadPages | None = None
+    open_engine: OpenEngine | None = None
+    fingerprint: str = ""
+    _reading: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def ask(self, case: Case) -> Row:
         """Ask once; with pages, `seconds` begin before they are read.
@@ -86,41 +69,41 @@ class InProcess:
             return await self._over_pages(case) if case.pages else await self._in_corpus(case)
 
     async def _in_corpus(self, case: Case) -> Row:
-        assert self._engine is not None, "a question without pages is asked of a corpus"
-        inquiry = Inquiry(case.question, self._filters, top_k=self._top_k)
-        row = await ask_engine(self._engine, inquiry, case.id, time.perf_counter())
-        return await look_up(row, case, self._documents) if self._documents else row
+        assert self.engine is not None, "a question without pages is asked of a corpus"
+        inquiry = Inquiry(case.question, self.filters, top_k=self.top_k)
+        row = await ask_engine(self.engine, inquiry, case.id, time.perf_counter())
+        return await look_up(row, case, self._text) if self.documents else row
+
+    async def _text(self, doc_id: str) -> str | None:
+        assert self.documents is not None
+        document = await in_thread(partial(self.documents.get, doc_id))
+        return document.text if document else None
 
     async def _over_pages(self, case: Case) -> Row:
-        assert self._library is not None, "a question with pages is asked of a library"
+        assert self.read_pages is not None, "a question with pages is asked over them"
+        assert self.open_engine is not None, "likewise"
         started = time.perf_counter()
         # Who is cancelled, as by a time limit, waits for the thread: the next question may use what it uses.
         async with self._reading:
-            documents, unread = await in_thread(partial(self._library.read, case.pages))
-            row = await ask_about(self._library.open_engine, documents, case, started, self._top_k)
+            documents, unread = await in_thread(partial(self.read_pages, case.pages))
+            row = await ask_about(self.open_engine, documents, case, started, self.top_k)
         notes = tuple(f"page_unread: {reason}" for reason in unread)
-        return row.model_copy(update={"fingerprint": self._library.fingerprint, "warnings": (*row.warnings, *notes)})
+        return row.model_copy(update={"fingerprint": self.fingerprint, "warnings": (*row.warnings, *notes)})
 
 
 @contextmanager
 def as_no_reply(case: Case, what: str) -> Iterator[None]:
     """Turn any failure in the `with` block into a `NoReplyError`, bugs included: one question must not end the run.
 
-    Args:
-        case: what is asked.
-        what: what a bug would be in: `engine`, `pipeline`.
-
-    Raises:
-        NoReplyError: says why there is no reply.
+    A bug is one of `what`, e.g. the engine.
     """
     try:
         yield
-    except (QuestionError, FilterError) as error:
-        raise NoReplyError(error.fact, error.remedy, refused=True) from error
     except NoReplyError:
         raise
     except RagError as error:
-        raise NoReplyError(error.fact, error.remedy) from error
+        refused = isinstance(error, QuestionError | FilterError)
+        raise NoReplyError(error.fact, error.remedy, refused=refused) from error
     except Exception as error:
         logger.exception("A bug, met by the question %s.", case.id)
         fact = f"The {what} failed by a bug: {type(error).__name__}: {error}."

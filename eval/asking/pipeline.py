@@ -1,16 +1,17 @@
 """Ask a pipeline of steps: it finds the documents, and they are what is scored.
 
-Flow: `build.py` reads the file -> **here** runs it for each question -> `asking.py`. Contexts are the rows of the last
-table, in its order. The answer is the pipeline's summary of all documents, where one of its steps writes one; otherwise
-the engine's over these documents, as in a chat over the results of a task.
+Flow: `build.py` -> **here** reads the file, and runs it for each question -> `asking.py`. Contexts are the rows of the
+last table, in its order. The answer is the pipeline's summary of all documents, where one of its steps writes one;
+otherwise the engine's over these documents, as in a chat over the results of a task.
 """
 
 import asyncio
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from eval.asking.in_process import OpenEngine, as_no_reply, ask_about
@@ -18,15 +19,34 @@ from eval.asking.target import NoReplyError
 from eval.cases import Case
 from eval.rows import Quote, Row, Seen
 from index.documents.store import Document
-from pipelines.body import Plan, PlannedStep
+from pipelines.body import Plan, read_plan
+from pipelines.build import services_of
+from pipelines.file import read_file
+from pipelines.registry import all_steps
 from pipelines.running import FailedStepError, Runner
-from pipelines.state import PipelineState
+from pipelines.state import CHAT_DOCUMENTS, PipelineState
 from pipelines.step import FULL_TEXT, RowStep
 from pipelines.tasks.chats import TITLE, page_name, pages_of
+from query_engine.build import Engines
 from query_engine.runtime.threads import in_thread
+from settings import Settings
 
 SUMMARY = "pipeline"
 """Stands for who wrote, where a step of the pipeline did."""
+
+
+PlanOf = Callable[[str], Plan]
+
+
+def read_pipeline(file: Path, engines: Engines, settings: Settings) -> tuple[PlanOf, Runner]:
+    """Return a function from a question to the file's pipeline with it as its query, and what runs that.
+
+    It has no row cache: rows that are known from another run would make it look faster.
+    """
+    body, registry = read_file(file), all_steps(settings.pipelines.steps_dir)
+    services = services_of(engines, settings)
+    runner = Runner(services, None, settings.pipelines)
+    return lambda question: read_plan(body, registry, services, query=question), runner
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,20 +54,19 @@ class PipelineTarget:
     """A pipeline in this process.
 
     Attributes:
-        plan: question -> the pipeline with it as its query.
-        runner: runs it, without a row cache: rows that are known from another run would make it look faster.
+        plan: see `read_pipeline`.
+        runner: of the plan.
         open_engine: documents -> an engine over them alone; called one at a time.
-        documents: rows that the answer is written from, at most.
         fingerprint: of the run.
-        lock: held while `open_engine` is called.
+        documents: rows that the answer is written from, at most.
     """
 
-    plan: Callable[[str], Plan]
+    plan: PlanOf
     runner: Runner
     open_engine: OpenEngine
-    documents: int
     fingerprint: str
-    lock: asyncio.Lock
+    documents: int = CHAT_DOCUMENTS
+    _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def ask(self, case: Case) -> Row:
         """Run the pipeline once.
@@ -82,7 +101,7 @@ class PipelineTarget:
         column = context_column(state)
         pages = pages_of(state, column, self.documents) if column else []
         documents = [Document(page.url, page.title or page.url, page.text or "") for page in pages]
-        async with self.lock:
+        async with self._lock:
             row = await ask_about(self.open_engine, documents, case, started)
         places = {page_name(number): place for number, place in enumerate(_places(state), start=1)}
         return row.model_copy(update={"citations": tuple(_placed(quote, places) for quote in row.citations)})
@@ -91,17 +110,10 @@ class PipelineTarget:
 class _Unwatched:
     """A watcher that tells nobody."""
 
-    def began(self, planned: PlannedStep) -> None:
+    def began(self, *_: Any, **__: Any) -> None:
         """Tell nobody."""
 
-    def progressed(self, done: int, total: int) -> None:
-        """Tell nobody."""
-
-    def logged(self, text: str) -> None:
-        """Tell nobody."""
-
-    def ended(self, planned: PlannedStep, state: PipelineState) -> None:
-        """Tell nobody."""
+    progressed = logged = ended = began
 
 
 def context_column(state: PipelineState) -> str | None:
@@ -122,13 +134,11 @@ def _summarised(case: Case, plan: Plan, state: PipelineState) -> Row | None:
     written = [row for row in state.aggregated if row["title"] in titles and row["data"].strip()]
     if not written:
         return None
-    quotes = enumerate(written[-1].get("citations", ()), start=1)
-    citations = tuple(Quote(number=number, **_known(quote)) for number, quote in quotes)
+    citations = tuple(
+        Quote.model_validate({**quote, "number": number, "url": None})
+        for number, quote in enumerate(written[-1].get("citations", ()), start=1)
+    )
     return Row(id=case.id, outcome="answered", answer=written[-1]["data"], citations=citations, synthesizer=SUMMARY)
-
-
-def _known(quote: Any) -> dict[str, Any]:
-    return {name: quote.get(name) for name in ("doc_id", "title", "start", "end", "quote")}
 
 
 def _passages(state: PipelineState) -> tuple[Seen, ...]:
@@ -149,9 +159,8 @@ def _places(state: PipelineState) -> list[dict[str, Any]]:
 
 
 def _placed(quote: Quote, places: dict[str, dict[str, Any]]) -> Quote:
+    """Return a quote of a row's text as one of the row's document."""
     place = places.get(quote.doc_id or "", {})
-    offset = place.get("start")
-    moved = {"doc_id": place.get("doc_id", quote.doc_id)}
-    if offset is not None and quote.start is not None and quote.end is not None:
-        moved |= {"start": quote.start + offset, "end": quote.end + offset}
-    return quote.model_copy(update=moved)
+    offset = place.get("start") or 0
+    moved = {"start": (quote.start or 0) + offset, "end": (quote.end or 0) + offset}
+    return quote.model_copy(update={"doc_id": place.get("doc_id", quote.doc_id), **moved})

@@ -6,11 +6,11 @@ Flow: `build.py` -> **here** -> facts for the run's header, warnings, or an erro
 from typing import Any
 
 import httpx
-from pydantic_core import from_json
 
 from errors import RagError
 from eval.asking.target import QUOTING, Facts
 from eval.cases import Case
+from eval.contract.exchange import Exchange
 from eval.rows import Row
 
 FEW_CHUNKS = 50
@@ -24,23 +24,18 @@ class PreflightError(RagError):
 
 
 async def look_at_service(client: httpx.AsyncClient, corpus: str | None, *, require_llm: bool) -> Facts:
-    """Return what a service tells of itself; a stranger's may tell nothing.
-
-    Args:
-        client: with the service's base URL.
-        corpus: that will be asked; None means the service's default.
-        require_llm: whether a language model has to write the answers.
+    """Return what a service tells of itself and of the corpus that will be asked; a stranger's may tell nothing.
 
     Raises:
         PreflightError: the service is not up, its corpus is missing or empty, or no language model writes.
     """
-    name = str(client.base_url).rstrip("/")
-    health = await _get(client, "/health")
+    name, exchange = str(client.base_url).rstrip("/"), Exchange(client, timeout_s=30)
+    health = await _get(exchange, name, "/health")
     if "llm_ready" not in health:
         said = "does not tell about its index" if health else "has no GET /health"
         return Facts(name, corpus, warnings=(f"{name} {said}: only its replies can be judged.",))
-    stats = await _get(client, "/stats", {} if corpus is None else {"corpus": corpus})
-    ready = await _get(client, "/ready", refused_too=True)
+    stats = await _get(exchange, name, "/stats", {} if corpus is None else {"corpus": corpus})
+    ready = await _get(exchange, name, "/ready", refused_too=True)
     told = {key: stats.get(key) for key in ("documents", "leaves", "model", "precision", "state")}
     synthesizer = str(ready.get("synthesizer", QUOTING))
     return Facts(
@@ -56,11 +51,7 @@ async def look_at_service(client: httpx.AsyncClient, corpus: str | None, *, requ
 
 
 def check_chunks(corpus: str, chunks: int) -> tuple[str, ...]:
-    """Return a warning if a corpus is tiny.
-
-    Raises:
-        PreflightError: it is empty.
-    """
+    """Return a warning if a corpus is tiny, and raise PreflightError if it is empty."""
     if not chunks:
         raise PreflightError(
             f"The corpus {corpus!r} is empty: every question would be declined.",
@@ -72,7 +63,7 @@ def check_chunks(corpus: str, chunks: int) -> tuple[str, ...]:
 
 
 def check_author(provider: str, *, ready: bool, reason: str, required: bool) -> tuple[str, ...]:
-    """Return a warning if a language model is set that did not write when it was last asked.
+    """Return a warning if a language model did not write when it was last asked.
 
     Raises:
         PreflightError: one is required, and none is set.
@@ -86,65 +77,46 @@ def check_author(provider: str, *, ready: bool, reason: str, required: bool) -> 
 
 
 class FirstReplies:
-    """Watches the first replies.
-
-    Args:
-        provider: who is set to write the answers; None where that is not known.
-    """
+    """Watches the first replies for a run that is not worth its time; `provider` is set to write, if that is known."""
 
     def __init__(self, provider: str | None = None) -> None:
         self._left = FIRST_REPLIES
         self._model = provider if provider != QUOTING else None
 
-    def add(self, case: Case, row: Row) -> tuple[str, ...]:
+    def add(self, case: Case, row: Row) -> list[str]:
         """Return what a row warns of; the same is said once."""
-        return tuple(filter(None, (self._declined(case, row), self._quoted(row))))
-
-    def _declined(self, case: Case, row: Row) -> str | None:
-        """Say when the first replies to questions that may have an answer were all declined."""
-        if case.unanswerable or row.outcome == "failed" or not self._left:
-            return None
-        self._left = self._left - 1 if row.outcome == "declined" else 0
-        if self._left or row.outcome == "answered":
-            return None
-        return (
-            f"The first {FIRST_REPLIES} questions were all declined (the last one with: {(row.answer or '')[:100]!r}). "
-            "Is it the right corpus, and was all of it ingested?"
-        )
-
-    def _quoted(self, row: Row) -> str | None:
-        """Say when the first answer was not written by the model that is set."""
-        if not self._model or row.outcome != "answered":
-            return None
-        model, self._model = self._model, None
-        if row.synthesizer != QUOTING:
-            return None
-        why = "".join(f" {warning}" for warning in row.warnings if warning.startswith("llm"))
-        return f"The first answer is quotes, not written by {model!r}.{why} --require-llm makes that a failure."
+        said = []
+        if self._left and row.outcome != "failed" and not case.unanswerable:
+            self._left = self._left - 1 if row.outcome == "declined" else 0
+            if row.outcome == "declined" and not self._left:
+                said.append(
+                    f"The first {FIRST_REPLIES} questions were all declined (the last one with: "
+                    f"{(row.answer or '')[:100]!r}). Is it the right corpus, and was all of it ingested?"
+                )
+        if self._model and row.outcome == "answered":
+            model, self._model = self._model, None
+            if row.synthesizer == QUOTING:
+                why = "".join(f" {warning}" for warning in row.warnings if warning.startswith("llm"))
+                said.append(
+                    f"The first answer is quotes, not written by {model!r}.{why} --require-llm makes that a failure."
+                )
+        return said
 
 
 async def _get(
-    client: httpx.AsyncClient, path: str, parameters: dict[str, str] | None = None, *, refused_too: bool = False
+    exchange: Exchange, base: str, path: str, parameters: dict[str, str] | None = None, *, refused_too: bool = False
 ) -> dict[str, Any]:
     """Return an object; an empty one where there is no such address, or something else is said there."""
-    base = str(client.base_url).rstrip("/")
-    try:
-        reply = await client.get(path, params=parameters, timeout=30)
-    except httpx.TransportError as error:
-        why = str(error) or type(error).__name__
-        raise PreflightError(
-            f"Nothing answers at {base}: {why}.", "Start the service, e.g. python main.py, or correct --url."
-        ) from error
-    try:
-        found = from_json(reply.content)
-    except ValueError:
-        found = None
-    known: dict[str, Any] = found if isinstance(found, dict) else {}
-    if reply.status_code == httpx.codes.OK or (refused_too and known):
+    reply = await exchange.get(path, params=parameters)
+    if not reply.status:
+        remedy = "Start the service, e.g. python main.py, or correct --url."
+        raise PreflightError(f"Nothing answers at {base}: {reply.broken}.", remedy)
+    known = reply.value or {}
+    if reply.status == httpx.codes.OK or (refused_too and known):
         return known
     refusal = known.get("error")
     if isinstance(refusal, dict) and "detail" in refusal and path != "/health":
         raise PreflightError(f"{base} refuses: {refusal['detail']}", "Mend that, or name another corpus by --corpus.")
-    if reply.is_server_error:
-        raise PreflightError(f"{base}{path} replies with status {reply.status_code}.", "Mend the service.")
+    if reply.status >= 500:
+        raise PreflightError(f"{base}{path} replies with status {reply.status}.", "Mend the service.")
     return {}

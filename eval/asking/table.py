@@ -25,9 +25,7 @@ NO_CATEGORY = "(none)"
 def describe(folder: RunFolder, judged: str = "") -> str:
     """Return the run as Markdown: what it is of, the tables, the failures, the commands that go on from here.
 
-    Args:
-        folder: of the run.
-        judged: what a judge took, as a separate section; none if empty.
+    What a judge took is a section of its own, if there is any.
     """
     header, cases, rows, cells = folder.header(), folder.cases(), folder.rows(), folder.cells()
     corpus = f", corpus `{header.corpus}`" if header.corpus else ""
@@ -66,34 +64,31 @@ def _count(name: str, cases: Sequence[Case], rows: Mapping[str, Row]) -> list[st
 def _tables(cases: Sequence[Case], summary: Summary) -> Iterator[str]:
     categories = summary.by_category if len(summary.by_category) > 1 else {}
     answerable = {case.category or "" for case in cases if not case.unanswerable}
-    apart = [
-        {name: mean for name, mean in means.items() if name not in OVER_ALL}
-        for means in (summary.answerable, summary.unanswerable)
-    ]
     if answerable:
         yield "## Questions with an answer"
-        yield _means(apart[0], {name: means for name, means in categories.items() if name in answerable})
+        yield _means(summary.answerable, {name: means for name, means in categories.items() if name in answerable})
     if any(case.unanswerable for case in cases):
         yield "## Questions without an answer"
-        yield _means(apart[1], {})
+        yield _means(summary.unanswerable, {})
         yield "## All questions"
-        yield _means({name: mean for name, mean in summary.everything.items() if name in OVER_ALL}, {})
+        yield _means(summary.everything, {}, over_all=True)
         if categories and set(DECLINED) <= summary.everything.keys():
             yield "## Declined, by category"
             lines = [
-                [
-                    name or NO_CATEGORY,
-                    *(part for one in DECLINED for part in (_value(one, means[one]), _of(means[one]))),
-                ]
-                for name, means in {**categories, "all": summary.everything}.items()
+                [name or NO_CATEGORY, *(shown for one in DECLINED for shown in (_value(one, of[one]), _of(of[one])))]
+                for name, of in {**categories, "all": summary.everything}.items()
             ]
             yield aligned(["category", "have an answer", "scored", "have none", "scored"], lines, left={0})
 
 
-def _means(means: Mapping[str, Mean], categories: Mapping[str, Mapping[str, Mean]]) -> str:
-    """Return a table of the metrics that apply to at least one row, one family after the other."""
+def _means(means: Mapping[str, Mean], categories: Mapping[str, Mapping[str, Mean]], *, over_all: bool = False) -> str:
+    """Return a table of the metrics that apply to at least one row, one family after the other.
+
+    Those that mean something over all kinds of questions stand in a table of their own.
+    """
     places = {name: place for place, name in enumerate(METRICS)}
-    known = sorted((name for name, mean in means.items() if mean.of), key=lambda name: places.get(name, len(places)))
+    applying = (name for name, mean in means.items() if mean.of and (name in OVER_ALL) == over_all)
+    known = sorted(applying, key=lambda name: places.get(name, len(places)))
     if not known:
         return "No metric applies: there is nothing to compare these with."
     lines, family = [], ""

@@ -13,6 +13,7 @@ from eval.nuggets import find_region, fold, is_on_topic, regions_of
 from eval.rows import Row
 from eval.scoring.offline.citations import in_passages
 
+IN_PROCESS = "in process"
 QUOTING = "extractive"
 
 
@@ -22,19 +23,13 @@ class NoReplyError(RagError):
     Attributes:
         refused: this question is not taken, and will not be however often it is asked; that says nothing of others.
         lasting: an immediate second try cannot help, e.g. a reply that is not JSON.
-        retry_after_s: how long the service asks to be left alone; None if it does not say.
+        retry_after_s: how long the service asks to be left alone.
     """
 
     code = "no_reply"
 
     def __init__(
-        self,
-        fact: str,
-        remedy: str,
-        *,
-        refused: bool = False,
-        lasting: bool = False,
-        retry_after_s: float | None = None,
+        self, fact: str, remedy: str, *, refused: bool = False, lasting: bool = False, retry_after_s: float = 0
     ) -> None:
         super().__init__(fact, remedy)
         self.refused = refused
@@ -43,11 +38,7 @@ class NoReplyError(RagError):
 
 
 def in_time(row: Row) -> Row:
-    """Return the row, unless its time was over before anything was found: that is not an abstention.
-
-    Raises:
-        NoReplyError: it was.
-    """
+    """Return the row; raise NoReplyError if time was over before anything was found: that is not an abstention."""
     late = next((warning for warning in row.warnings if warning.startswith(f"{OutOfTimeError.code}:")), None)
     if late and row.outcome == "declined":
         raise NoReplyError(late.partition(": ")[2], "Raise RAG_ANSWER__DEADLINE_S, or ask less at once.")
@@ -103,14 +94,10 @@ async def _on_topic(row: Row, case: Case, documents: Documents) -> tuple[int, ..
 
 
 class Target(Protocol):
-    """A service, or the engine in this process."""
+    """A service, or what answers in this process."""
 
     async def ask(self, case: Case) -> Row:
-        """Return what came of the question; never a failed row.
-
-        Raises:
-            NoReplyError: there is no reply.
-        """
+        """Return what came of the question, never a failed row; `NoReplyError` says why there is no reply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +105,9 @@ class Facts:
     """What is known of a target before the first question.
 
     Attributes:
-        name: `in process` or the service's URL.
-        corpus: the one that is asked; None where it is not known, or none is.
+        name: `IN_PROCESS` or the service's URL.
+        corpus: None where it is not known, or none is asked.
         settings: without secrets; what a run must not change on the way.
-        versions: of what answers.
         fingerprint: empty where only replies tell it.
         warnings: what may make the run worth less than it looks, as sentences.
     """
@@ -134,23 +120,15 @@ class Facts:
     warnings: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
 class WrittenByModel:
-    """Lets only answers of a language model pass: quotes that took its place are not replies.
+    """Lets only answers of a language model pass: quotes that took its place are not replies."""
 
-    Args:
-        target: answers.
-    """
-
-    def __init__(self, target: Target) -> None:
-        self._target = target
+    target: Target
 
     async def ask(self, case: Case) -> Row:
-        """Return the row if a model wrote it, or nothing was to be written.
-
-        Raises:
-            NoReplyError: quotes took the model's place, or the service does not tell who wrote.
-        """
-        row = await self._target.ask(case)
+        """Return the row if a model wrote it, or nothing was to be written."""
+        row = await self.target.ask(case)
         if row.outcome == "answered" and row.synthesizer in {None, QUOTING}:
             fact = "The service does not tell who wrote the answer."
             if row.synthesizer:

@@ -7,18 +7,12 @@ code 1 if a rule is broken.
 import argparse
 import asyncio
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-
-import httpx
+from collections.abc import Iterator, Mapping, Sequence
 
 from errors import RagError
 from eval.argument_types import add_header_argument, seconds, service_url
-from eval.contract.evaluate_rules import EVALUATE_RULES, HEALTH_RULES, REFUSAL_RULES
-from eval.contract.exchange import Exchange, Reply
-from eval.contract.records import Stream, read_stream
-from eval.contract.rules import Verdict, shortened
-from eval.contract.run_rules import RUN_RULES
+from eval.contract.exchange import Exchange, Reply, client_of, shortened
+from eval.contract.rules import RULES, Verdict
 from settings import Settings
 
 # A plain question, one that no collection answers, one in another script, and Markdown with quotes.
@@ -56,12 +50,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:  # noqa: ARG0
     """Ask, judge, print; return 1 if a rule is broken."""
 
     async def check() -> Replies:
-        async with httpx.AsyncClient(
-            base_url=arguments.url,
-            headers=arguments.headers,
-            timeout=None,  # noqa: S113  # the exchange has one
-            trust_env=False,
-        ) as client:
+        async with client_of(arguments.url, arguments.headers) as client:
             exchange = Exchange(client, arguments.timeout_s)
             return await ask(exchange, arguments.url, arguments.questions or QUESTIONS)
 
@@ -71,21 +60,8 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:  # noqa: ARG0
     return int(any(verdict.state == "FAIL" for verdict in verdicts))
 
 
-@dataclass(frozen=True, slots=True)
-class Replies:
-    """All that the service said.
-
-    Attributes:
-        health: to `GET /health`.
-        run, evaluate: one a question.
-        run_refusals, evaluate_refusals: one a body that asks nothing.
-    """
-
-    health: Reply
-    run: tuple[Stream, ...]
-    evaluate: tuple[Reply, ...]
-    run_refusals: tuple[Reply, ...]
-    evaluate_refusals: tuple[Reply, ...]
+Replies = Mapping[str, Sequence[Reply]]
+"""All that the service said, by the kind of request: the keys are those of `RULES`."""
 
 
 async def ask(exchange: Exchange, url: str, questions: Sequence[str]) -> Replies:
@@ -99,40 +75,29 @@ async def ask(exchange: Exchange, url: str, questions: Sequence[str]) -> Replies
         raise NoServiceError(f"{url} does not answer ({health.broken}).", "Start the service, or name another address.")
     bodies = [{"query": questions[i % len(questions)], "iid": iid} for i, iid in enumerate(IIDS)]
     bodies += [{"query": question, "iid": str(number)} for number, question in enumerate(questions[len(IIDS) :])]
-    return Replies(
-        health,
-        tuple([read_stream(await exchange.post("/run", {"question": question})) for question in questions]),
-        tuple([await exchange.post("/evaluate", body) for body in bodies]),
-        tuple([await exchange.post("/run", body) for body in RUN_REFUSALS]),
-        tuple([await exchange.post("/evaluate", body) for body in EVALUATE_REFUSALS]),
-    )
+    requests: dict[str, tuple[str, Sequence[Mapping[str, object]]]] = {
+        "run": ("/run", [{"question": question} for question in questions]),
+        "evaluate": ("/evaluate", bodies),
+        "bad run": ("/run", RUN_REFUSALS),
+        "bad evaluate": ("/evaluate", EVALUATE_REFUSALS),
+    }
+    replies = {kind: [await exchange.post(path, body) for body in some] for kind, (path, some) in requests.items()}
+    return {"health": [health], **replies}
 
 
 def judge_all(replies: Replies) -> list[Verdict]:
     """Return the verdict on every rule, in the order of the table."""
-    refusals = {"run": replies.run_refusals, "evaluate": replies.evaluate_refusals}
-    run, evaluate = (
-        [replace(verdict, rule=f"{route}/{verdict.rule}") for verdict in REFUSAL_RULES.judge(bodies)]
-        for route, bodies in refusals.items()
-    )
-    return [
-        *HEALTH_RULES.judge([replies.health]),
-        *RUN_RULES.judge(replies.run),
-        *run,
-        *EVALUATE_RULES.judge(replies.evaluate),
-        *evaluate,
-    ]
+    return [verdict for kind, rules in RULES.items() for verdict in rules.judge(replies[kind])]
 
 
 def table(replies: Replies, verdicts: Sequence[Verdict]) -> Iterator[str]:
     """Yield the lines of the report: every rule, the offending record below a broken one, the count at the end."""
     yield from rule_lines(verdicts)
     yield ""
-    for stream in replies.run:
-        first = f", first record {stream.records[0].line.at_s:.2f} s" if stream.records else ""
-        asked = shortened(str((stream.reply.sent or {})["question"]))
-        yield f"/run       {stream.reply.seconds:6.2f} s{first}  {asked}"
-    for reply in replies.evaluate:
+    for reply in replies["run"]:
+        first = f", first record {reply.records[0].line.at_s:.2f} s" if reply.records else ""
+        yield f"/run       {reply.seconds:6.2f} s{first}  {shortened(str((reply.sent or {})['question']))}"
+    for reply in replies["evaluate"]:
         yield f"/evaluate  {reply.seconds:6.2f} s  {shortened(str((reply.sent or {})['query']))}"
     yield ""
     yield count_line(verdicts)
@@ -142,12 +107,13 @@ def rule_lines(verdicts: Sequence[Verdict]) -> Iterator[str]:
     """Yield a line for each rule, and the offending record below a broken one."""
     width = max((len(verdict.rule) for verdict in verdicts), default=0)
     for verdict in verdicts:
-        count = f" ({verdict.offenders} of {verdict.of} replies)" if verdict.state == "FAIL" and verdict.of > 1 else ""
+        broken, of = verdict.broken, len(verdict.offences)
+        count = f" ({len(broken)} of {of} replies)" if broken and of > 1 else ""
         yield f"{SIGNS[verdict.state]}  {verdict.rule:<{width}}  {verdict.about}{count}"
-        if verdict.offence is not None:
-            yield f"      {shortened(verdict.offence.what)}"
-            if verdict.offence.record:
-                yield f"      > {verdict.offence.record}"
+        if broken:
+            yield f"      {shortened(broken[0].what)}"
+            if broken[0].record:
+                yield f"      > {broken[0].record}"
 
 
 def count_line(verdicts: Sequence[Verdict]) -> str:

@@ -1,22 +1,26 @@
 """Talk to a service and keep what it said, byte by byte and with times.
 
-Flow: questions -> **here** (HTTP) -> the rules of this folder judge replies, `asking/` and `rehearsal/` read answers
-from them. A connection that breaks is something the service did, so it is kept like a reply and never raised.
+Flow: questions -> **here** (HTTP) -> `rules.py` judges replies, `asking/` and `rehearsal/` read answers from them. A
+connection that breaks is something the service did, so it is kept like a reply and never raised.
 """
 
 import asyncio
+import json
 import math
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import httpx
 
-from eval.contract.rules import shortened
+from loopback import may_use_proxy
 
 # More than any answer of ten minutes; a stream without an end must not fill the memory.
 MAX_STREAM_BYTES = 64 * 1024 * 1024
+SHOWN_CHARS = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,53 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
+class Record:
+    """One record of a stream: its number from 1, its line, and the JSON object on it."""
+
+    number: int
+    line: Line
+    value: dict[str, Any]
+
+    @property
+    def steps(self) -> str | None:
+        """The steps so far; None if the record changes nothing or says nonsense."""
+        return self._text("intermediate_steps")
+
+    @property
+    def report(self) -> str | None:
+        """The answer so far; None if the record changes nothing or says nonsense."""
+        return self._text("final_report")
+
+    @property
+    def has_error(self) -> bool:
+        """Whether there is the key `error`, with any value."""
+        return "error" in self.value
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether it says that it is the last one."""
+        return self.value.get("complete") is True
+
+    @property
+    def thinks(self) -> bool:
+        """Whether it says that the answer has not begun."""
+        return self.value.get("is_intermediate") is True
+
+    @property
+    def answers(self) -> bool:
+        """Whether it says that the answer has begun, and not failed."""
+        return self.value.get("is_intermediate") is False and not self.has_error
+
+    def is_blank(self, key: str) -> bool:
+        """Whether a key has no text, or one of white space."""
+        return not (self._text(key) or "").strip()
+
+    def _text(self, key: str) -> str | None:
+        found = self.value.get(key)
+        return found if isinstance(found, str) else None
+
+
+@dataclass(frozen=True)
 class Reply:
     """What came back for one request.
 
@@ -47,12 +98,24 @@ class Reply:
     lines: tuple[Line, ...]
     seconds: float
     broken: str | None = None
-    retry_after: str | None = None
+    retry_after: str = ""
 
     @property
     def body(self) -> bytes:
         """The whole body, with LF as the end of lines."""
         return b"\n".join(line.text for line in self.lines)
+
+    @cached_property
+    def value(self) -> dict[str, Any] | None:
+        """The JSON object that the body is; None if it is something else."""
+        return _object_in(self.body)
+
+    @cached_property
+    def records(self) -> tuple[Record, ...]:
+        """The JSON objects on the lines that begin with `data:`; other lines are passed over."""
+        data = [line for line in self.lines if line.text.startswith(b"data:")]
+        found = [(line, value) for line in data if (value := _object_in(line.text.removeprefix(b"data:"))) is not None]
+        return tuple(Record(number, line, value) for number, (line, value) in enumerate(found, start=1))
 
     @property
     def first_record_s(self) -> float | None:
@@ -69,13 +132,26 @@ class Reply:
         return shortened(self.body)
 
 
-class Exchange:
-    """A service that is asked.
+def client_of(url: str, headers: Sequence[tuple[str, str]]) -> httpx.AsyncClient:
+    """Return a client of the service at a URL, which sends these headers with each request.
 
-    Args:
-        client: its base URL is the service's; it has no time limit.
-        timeout_s: for each whole reply.
+    It has no time limit: who asks has one. Nor does it limit connections: who asks limits the questions at a time.
     """
+    return httpx.AsyncClient(
+        base_url=url,
+        headers=headers,
+        timeout=None,  # noqa: S113
+        limits=httpx.Limits(),
+        trust_env=may_use_proxy(url),
+    )
+
+
+def _never(_: Line) -> bool:
+    return False
+
+
+class Exchange:
+    """A service that is asked by a client, see `client_of`; each whole reply may take `timeout_s`."""
 
     def __init__(self, client: httpx.AsyncClient, timeout_s: float = math.inf) -> None:
         self._client = client
@@ -83,29 +159,22 @@ class Exchange:
 
     async def get(self, path: str, **options: Any) -> Reply:
         """Return the reply to a GET; `options` are httpx's."""
-        return await self._reply("GET", path, None, lambda _: False, options)
+        return await self._reply(self._client.stream("GET", path, **options), None, _never)
 
-    async def post(
-        self, path: str, body: Mapping[str, Any], is_last: Callable[[Line], bool] = lambda _: False
-    ) -> Reply:
+    async def post(self, path: str, body: Mapping[str, Any], is_last: Callable[[Line], bool] = _never) -> Reply:
         """Return the reply to a POST of JSON; reading ends with the line that `is_last`."""
-        return await self._reply("POST", path, body, is_last, {"json": body})
+        return await self._reply(self._client.stream("POST", path, json=body), body, is_last)
 
     async def _reply(
         self,
-        method: str,
-        path: str,
+        opening: AbstractAsyncContextManager[httpx.Response],
         sent: Mapping[str, Any] | None,
         is_last: Callable[[Line], bool],
-        options: Mapping[str, Any],
     ) -> Reply:
         begun, lines = time.monotonic(), list[Line]()
         status, headers, broken = 0, httpx.Headers(), None
         try:
-            async with (
-                asyncio.timeout(self._timeout_s),
-                self._client.stream(method, path, **options) as response,
-            ):
+            async with asyncio.timeout(self._timeout_s), opening as response:
                 status, headers = response.status_code, response.headers
                 async for line in _lines(response, begun):
                     lines.append(line)
@@ -113,17 +182,11 @@ class Exchange:
                         break
         except TimeoutError:
             broken = f"the body had not ended after {self._timeout_s:g} s"
-        except _TooLargeError:
-            broken = f"the body is larger than {MAX_STREAM_BYTES} bytes"
         except httpx.HTTPError as error:
             broken = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
         seconds = time.monotonic() - begun
-        return Reply(sent, status, kind, tuple(lines), seconds, broken, headers.get("retry-after"))
-
-
-class _TooLargeError(Exception):
-    """Reading was given up."""
+        return Reply(sent, status, kind, tuple(lines), seconds, broken, headers.get("retry-after", ""))
 
 
 async def _lines(response: httpx.Response, begun: float) -> AsyncIterator[Line]:
@@ -132,7 +195,7 @@ async def _lines(response: httpx.Response, begun: float) -> AsyncIterator[Line]:
     async for chunk in response.aiter_bytes():
         size += len(chunk)
         if size > MAX_STREAM_BYTES:
-            raise _TooLargeError
+            raise httpx.ReadError(f"the body is larger than {MAX_STREAM_BYTES} bytes")
         *whole, last = chunk.split(b"\n")
         for piece in whole:
             yield Line(b"".join([*rest, piece]).removesuffix(b"\r"), time.monotonic() - begun)
@@ -140,3 +203,21 @@ async def _lines(response: httpx.Response, begun: float) -> AsyncIterator[Line]:
         rest.append(last)
     if any(rest):
         yield Line(b"".join(rest), time.monotonic() - begun)
+
+
+def _object_in(text: bytes) -> dict[str, Any] | None:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def shortened(text: str | bytes) -> str:
+    """Return a text for one line of a terminal: control characters written out, the middle left out."""
+    whole = text.decode("utf-8", "backslashreplace") if isinstance(text, bytes) else text
+    plain = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in whole[: 100 * SHOWN_CHARS])
+    if len(plain) <= SHOWN_CHARS:
+        return plain
+    half = SHOWN_CHARS // 2
+    return f"{plain[:half]} … {plain[-half:]}"

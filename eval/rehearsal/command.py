@@ -1,7 +1,7 @@
 """`python -m eval rehearse [QUESTIONS]`: the competition's whole course, and what its ranking would see, in one table.
 
-Flow: a service that runs, or `service.py` starts one -> `contract/` checks it -> `recorder.py` puts the questions
-through `/run` and `/evaluate` -> `submitting/` writes and judges `result.jsonl` -> `scoring/` -> `table.py` on stdout.
+Flow: a service that runs, or is started here on a free port -> `contract/` checks it -> `recorder.py` puts the
+questions through `/run` and `/evaluate` -> `submitting.py` writes and judges `result.jsonl` -> `scoring/` -> stdout.
 
 Exit codes: 0 all is well; 1 the contract is broken, an answer is empty or late, the result file cannot be handed in, or
 a foreseen failure.
@@ -10,43 +10,53 @@ a foreseen failure.
 import argparse
 import asyncio
 import math
+import os
+import signal
+import socket
+import subprocess
 import sys
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, closing, nullcontext
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx
 
+from errors import RagError
 from eval.argument_types import add_header_argument, seconds, service_url, whole_number
-from eval.asking.asking import OutageError, RetryPolicy, ask_all
-from eval.asking.command import RUNS, digest_of
-from eval.asking.run_writer import Keeper
+from eval.asking.asking import Keeper, OutageError, RetryPolicy, ask_all
+from eval.asking.command import RUNS, new_header
 from eval.cases import Case
 from eval.contract import command as contract
-from eval.contract.exchange import Exchange
+from eval.contract.exchange import Exchange, client_of
 from eval.contract.rules import Verdict, merged
 from eval.progress_bar import AskingProgress
 from eval.questions.reading import add_question_arguments, questions_of
-from eval.rehearsal.recorder import Recorder
-from eval.rehearsal.service import ROOT, started
-from eval.rehearsal.table import Column, failures, table
-from eval.run_folder import Header, RunFolder, RunFolderError
+from eval.rehearsal.recorder import Recorder, failures, table
+from eval.run_folder import RunFolder, RunFolderError
 from eval.scoring.build import offline_scorers
 from eval.scoring.judge_option import Judging, add_judge_arguments
 from eval.scoring.offline import answer, bert_score
 from eval.scoring.stage import score_run
-from eval.submitting.command import RESULT, about, counted, told
-from eval.submitting.result_file import write
-from loopback import may_use_proxy
+from eval.submitting import RESULT, about, write
 from settings import Settings
 
+ROOT = Path(__file__).parents[2]
 SAMPLE, SAMPLE_CORPUS = ROOT / "data" / "questions.jsonl", ROOT / "data" / "corpus"
 QUESTIONS = 150
 # As many as the workers that the competition's template starts.
 CONCURRENCY = 4
 ROUTES = ("/run", "/evaluate")
+POLL_S = 0.2
+STOP_S = 60
 FAMILIES = {answer.FAMILY, bert_score.FAMILY}
+
+
+class ServiceEndedError(RagError):
+    """The service ended before it answered."""
+
+    code = "service_ended"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -82,25 +92,31 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     out = _new_folder(arguments.out)
     with _service(arguments.url, out, sample=sample) as url:
         verdicts, recorders = asyncio.run(_course(arguments, url, cases, out))
-    columns = [_column(out, recorder, cases, settings, judging) for recorder in recorders]
-    seen = [one for column in columns for one in column.observed.values()]
+    scorers = [one for one in offline_scorers(settings) if FAMILIES.issuperset(one.families)]
+    by_evaluate = recorders[-1].folder
+    for folder in (recorder.folder for recorder in recorders if recorder.folder.exists()):
+        with folder.writing():
+            score_run(folder, scorers)
+            if judging and folder is by_evaluate:  # whose passages the judge needs
+                judging.score(folder, sys.stderr)
+    seen = [one for recorder in recorders for one in recorder.observed.values()]
     rules = merged([*verdicts, *(verdict for one in seen for verdict in one.verdicts)])
     broken = [verdict for verdict in rules if verdict.state == "FAIL"]
-    valid, submitted = _submitted(out, cases, columns[-1])
+    valid, submitted = _submitted(out, cases, by_evaluate)
     faults = {
         "rules broken": len(broken),
         "answers empty": sum(one.empty for one in seen),
         "answers late": sum(one.late for one in seen),
-        "questions not asked": len(cases) * len(columns) - len(seen),
+        "questions not asked": len(cases) * len(recorders) - len(seen),
         f"{RESULT} not valid": int(not valid),
         "judge given up": int(judging is not None and judging.given_up),
     }
     ready = not any(faults.values())
     parts = [
         f"# {url}: {len(cases)} questions of {arguments.questions.name}, {arguments.concurrency} at a time",
-        table(columns),
-        judging.describe(_folder(out, ROUTES[-1])) if judging and columns[-1].rows else "",
-        "\n".join(failures(columns)),
+        table(recorders, len(cases)),
+        judging.describe(by_evaluate) if judging and by_evaluate.exists() else "",
+        "\n".join(failures(recorders, len(cases))),
         "\n".join([*contract.rule_lines(broken), contract.count_line(rules)]),
         "\n".join(submitted),
         "Ready: the contract is kept, and every answer is there in time."
@@ -119,10 +135,6 @@ def _new_folder(given: Path | None) -> Path:
     return out
 
 
-def _folder(out: Path, route: str) -> RunFolder:
-    return RunFolder(out / route.strip("/"))
-
-
 def _service(url: str | None, out: Path, *, sample: bool) -> AbstractContextManager[str]:
     if url:
         return nullcontext(url)
@@ -133,61 +145,74 @@ def _service(url: str | None, out: Path, *, sample: bool) -> AbstractContextMana
     return started([program], log)
 
 
+@contextmanager
+def started(program: Sequence[str | Path], log: Path, **variables: str) -> Iterator[str]:
+    """Start a service and yield its address once `/health` answers; stop it at the end. Only in the main thread.
+
+    The variables are set beside those of this process. What the service writes goes to `log`.
+
+    Raises:
+        ServiceEndedError: it ended before it answered.
+    """
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    url = f"http://127.0.0.1:{port}"
+    settings = {**os.environ, **variables, "RAG_SERVE__HOST": "127.0.0.1", "RAG_SERVE__PORT": str(port)}
+    with (
+        log.open("wb") as file,
+        subprocess.Popen([sys.executable, *program], env=settings, stdout=file, stderr=file) as run,  # noqa: S603
+    ):
+        # A caller that is asked to stop must not leave the service behind.
+        before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+        try:
+            while not _answers(url):
+                if run.poll() is not None:
+                    lines = log.read_text(encoding="utf-8", errors="replace").splitlines() or ["without a word"]
+                    fact = f"The service ended with exit code {run.returncode}: {lines[-1]}."
+                    raise ServiceEndedError(fact, f"Mend that, or name one that runs by --url; its log is {log}.")
+                time.sleep(POLL_S)
+            yield url
+        finally:
+            run.terminate()
+            with suppress(subprocess.TimeoutExpired):
+                run.wait(STOP_S)
+            run.kill()
+            signal.signal(signal.SIGTERM, before)
+
+
+def _answers(url: str) -> bool:
+    try:
+        return httpx.get(f"{url}/health", trust_env=False).status_code == httpx.codes.OK
+    except httpx.TransportError:
+        return False
+
+
 async def _course(
     arguments: argparse.Namespace, url: str, cases: Sequence[Case], out: Path
 ) -> tuple[list[Verdict], list[Recorder]]:
-    async with httpx.AsyncClient(
-        base_url=url,
-        headers=arguments.headers,
-        timeout=None,  # noqa: S113  # the exchange has one
-        trust_env=may_use_proxy(url),
-    ) as client:
+    """Check the contract, then put the questions through each route; where nothing replies, the rest is not asked."""
+    once = RetryPolicy(timeout_s=math.inf, attempts=1)  # the exchange limits the time
+    async with client_of(url, arguments.headers) as client:
         exchange = Exchange(client, arguments.timeout_s)
         verdicts = contract.judge_all(await contract.ask(exchange, url, contract.QUESTIONS))
-        recorders = [Recorder(exchange, route) for route in ROUTES]
+        recorders = [Recorder(exchange, route, out) for route in ROUTES]
         for recorder in recorders:
-            draft = Header(
-                started=datetime.now(UTC).isoformat(timespec="seconds"),
-                questions=arguments.questions.name,
-                questions_sha256=digest_of(arguments.questions),
-                target=url,
-                settings={"route": recorder.route},
-            )
-            await _put(recorder, _folder(out, recorder.route), draft, cases, arguments.concurrency)
+            sys.stderr.write(f"{recorder.route}:\n")
+            header = new_header(arguments.questions, url, {"route": recorder.route})
+            keeper = Keeper(recorder.folder, header, cases)
+            with recorder.folder.writing(), closing(AskingProgress(sys.stderr, len(cases))) as progress:
+                try:
+                    await ask_all(cases, recorder, keeper, once, concurrency=arguments.concurrency, tell=progress.add)
+                except OutageError as error:
+                    progress.note(f"{recorder.route}: {error.fact} The rest is not asked.")
     return verdicts, recorders
 
 
-async def _put(recorder: Recorder, folder: RunFolder, draft: Header, cases: Sequence[Case], concurrency: int) -> None:
-    """Put the questions through one route; where nothing replies any more, the rest is not asked."""
-    sys.stderr.write(f"{recorder.route}:\n")
-    once = RetryPolicy(timeout_s=math.inf, attempts=1)  # the exchange limits the time
-    with folder.writing(), closing(AskingProgress(sys.stderr, len(cases))) as progress:
-        keeper = Keeper(folder, draft, cases)
-        try:
-            await ask_all(cases, recorder, keeper, once, concurrency=concurrency, tell=progress.add)
-        except OutageError as error:
-            progress.note(f"{recorder.route}: {error.fact} The rest is not asked.")
-
-
-def _column(
-    out: Path, recorder: Recorder, cases: Sequence[Case], settings: Settings, judging: Judging | None
-) -> Column:
-    """Score what a route replied; the judge reads what `/evaluate` says, whose passages it needs."""
-    folder = _folder(out, recorder.route)
-    if not folder.exists():  # there was no reply at all
-        return Column(recorder.route, len(cases), recorder.observed, {}, {})
-    with folder.writing():
-        score_run(folder, [one for one in offline_scorers(settings) if FAMILIES.issuperset(one.families)])
-        if judging and recorder.route == ROUTES[-1]:
-            judging.score(folder, sys.stderr)
-    return Column(recorder.route, len(cases), recorder.observed, folder.rows(), folder.cells())
-
-
-def _submitted(out: Path, cases: Sequence[Case], column: Column) -> tuple[bool, list[str]]:
+def _submitted(out: Path, cases: Sequence[Case], folder: RunFolder) -> tuple[bool, list[str]]:
     """Write the result file and judge it; return whether it can be handed in, and what is to be said of it."""
-    answers = {id_: row.answer for id_, row in column.rows.items() if row.answer and row.answer.strip()}
+    rows = folder.rows()
+    answers = {id_: row.answer for id_, row in rows.items() if row.answer and row.answer.strip()}
     verdict = write(out / RESULT, answers, [case.id for case in cases], allow_missing=False)
     valid = verdict.valid(allow_missing=False)
-    place = out / RESULT
-    first = f"{place}: {counted(verdict)}." if valid else f"{place} is not written: {counted(verdict)}."
-    return valid, [first, *told(verdict), *(about(answers, column.rows) if answers else ())]
+    first = f"{out / RESULT}{'' if valid else ' is not written'}: {verdict.counted()}."
+    return valid, [first, *verdict.told(), *(about(answers, rows) if answers else ())]

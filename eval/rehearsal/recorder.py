@@ -1,24 +1,37 @@
-"""Ask by one of the competition's routes, and keep what each reply shows beside its answer.
+"""Ask by one of the competition's routes, keep what each reply shows beside its answer, and make a table of it.
 
 Flow: `asking/asking.py` -> **here** -> `contract/exchange.py` asks; its rules judge each reply, `asking/`'s readers
 take the answer from it, liberally. Nothing is asked twice: the arena does not either.
 
-A reply is reduced at once, since a hundred streams of snapshots are larger than memory likes.
+A reply is reduced at once, since a hundred streams of snapshots are larger than memory likes. What the ranking would
+see of all of them is one table, with a column for each route.
 """
 
+import statistics
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
 
-from eval.asking.reply import read_reply
-from eval.asking.stream_reply import StreamReply
+from eval.asking.replies import StreamReply, read_reply
 from eval.asking.target import NoReplyError
 from eval.cases import Case
-from eval.contract.evaluate_rules import EVALUATE_RULES, LIMIT_S
+from eval.cells import means
 from eval.contract.exchange import Exchange, Reply
-from eval.contract.records import read_stream
-from eval.contract.rules import Verdict
-from eval.contract.run_rules import RUN_RULES, SEPARATOR
+from eval.contract.rules import EVALUATE_RULES, LIMIT_S, RUN_RULES, SEPARATOR, Verdict
 from eval.rows import Row
+from eval.run_folder import RunFolder
+from eval.scoring.catalogue import METRICS
+from eval.scoring.judge_option import FAMILIES
+from eval.scoring.judged import deepeval_metrics
+from eval.tables import aligned, quantile
+
+NOTHING = "–"
+SCORES = {"rouge_l": "ROUGE-L", "bert_score_f1": "BERTScore, F1"} | {
+    metric.name: f"judge: {metric.name}"
+    for metric in METRICS.values()
+    if metric.family in {*FAMILIES, deepeval_metrics.FAMILY}
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +51,12 @@ class Observed:
 
     seconds: float
     size_bytes: int
-    verdicts: tuple[Verdict, ...]
+    verdicts: list[Verdict]
     failure: str | None
     empty: bool
     first_record_s: float | None
-    step_chars: tuple[int, ...] = ()
-    late_steps: bool = False
+    step_chars: list[int]
+    late_steps: bool
 
     @property
     def late(self) -> bool:
@@ -59,58 +72,116 @@ class Observed:
 class Recorder:
     """One route of a service; it can be asked as an `asking.target.Target`.
 
-    Args:
-        exchange: talks to the service, and limits how long a reply may take.
-        route: `/run` or `/evaluate`.
-
     Attributes:
-        route: as given.
+        route: `/run` or `/evaluate`.
+        folder: of the run that is made of its replies.
         observed: by the case's id, what its reply shows.
     """
 
-    def __init__(self, exchange: Exchange, route: str) -> None:
-        self.observed: dict[str, Observed] = {}
+    def __init__(self, exchange: Exchange, route: str, out: Path) -> None:
         self._exchange = exchange
         self.route = route
+        self.folder = RunFolder(out / route.strip("/"))
+        self.observed: dict[str, Observed] = {}
 
     async def ask(self, case: Case) -> Row:
-        """Ask once.
-
-        Raises:
-            NoReplyError: there is no reply, or no answer in it.
-        """
+        """Ask once; NoReplyError says that there is no reply, or no answer in it."""
         stream = self.route == "/run"
-        body: dict[str, Any] = {"question": case.question} if stream else {"query": case.question, "iid": case.id}
+        body = {"question": case.question} if stream else {"query": case.question, "iid": case.id}
         reply, read = await self._exchange.post(self.route, body), StreamReply()
+        answer = failure = None
         try:
-            row = _row(reply, read, case.id, stream=stream)
+            row = _row(reply, case.id, read if stream else None)
+            answer = row.answer
         except NoReplyError as error:
-            self.observed[case.id] = _observed(reply, read, None, error.fact, stream=stream)
+            failure = error.fact
             # Who replies is up, however bad the replies are: they are counted, and the course goes on.
             raise NoReplyError(error.fact, error.remedy, refused=0 < reply.status < 500) from error
-        self.observed[case.id] = _observed(reply, read, row.answer, None, stream=stream)
+        finally:
+            steps = [step.strip() for step in read.steps.split(SEPARATOR)]
+            self.observed[case.id] = Observed(
+                seconds=reply.seconds,
+                size_bytes=len(reply.body),
+                verdicts=(RUN_RULES if stream else EVALUATE_RULES).judge([reply]),
+                failure=failure,
+                empty=reply.status == 200 and not (answer or "").strip(),
+                first_record_s=reply.first_record_s if stream else None,
+                step_chars=[len(step) for step in steps if step],
+                late_steps=read.late_steps,
+            )
         return row
 
 
-def _row(reply: Reply, read: StreamReply, case_id: str, *, stream: bool) -> Row:
+def _row(reply: Reply, case_id: str, stream: StreamReply | None) -> Row:
     if reply.status != 200:
         raise NoReplyError(reply.outcome(), "Start the service, or mend it.")
-    if not stream:
+    if stream is None:
         return read_reply(reply.body, case_id, reply.seconds)
     for line in reply.lines:
-        read.take(line.text.decode(errors="replace"))
-    return read.row(case_id, reply.seconds, reply.first_record_s)
+        stream.take(line.text.decode(errors="replace"))
+    return stream.row(case_id, reply.seconds, reply.first_record_s)
 
 
-def _observed(reply: Reply, read: StreamReply, answer: str | None, failure: str | None, *, stream: bool) -> Observed:
-    steps = [step.strip() for step in read.steps.split(SEPARATOR)]
-    return Observed(
-        seconds=reply.seconds,
-        size_bytes=len(reply.body),
-        verdicts=tuple(RUN_RULES.judge([read_stream(reply)]) if stream else EVALUATE_RULES.judge([reply])),
-        failure=failure,
-        empty=reply.status == 200 and not (answer or "").strip(),
-        first_record_s=reply.first_record_s if stream else None,
-        step_chars=tuple(len(step) for step in steps if step),
-        late_steps=read.late_steps,
-    )
+def table(recorders: Sequence[Recorder], questions: int) -> str:
+    """Return the table, with a column for each route that was to be asked so many questions."""
+    figures, scores = [_figures(one, questions) for one in recorders], [_scores(one) for one in recorders]
+    lines = [[name, *(column[name] for column in figures)] for name in figures[0]]
+    known = [name for name in SCORES if any(name in column for column in scores)]
+    lines += [[SCORES[name], *(column.get(name, NOTHING) for column in scores)] for name in known]
+    return aligned(["", *(one.route for one in recorders)], lines, left={0})
+
+
+def failures(recorders: Sequence[Recorder], questions: int) -> Iterator[str]:
+    """Yield why replies are missing, the most frequent reason first."""
+    for one in recorders:
+        reasons = Counter(seen.failure for seen in one.observed.values() if seen.failure)
+        for reason, count in reasons.most_common():
+            yield f"- {one.route}, {count} of {questions}: {reason}"
+
+
+def _figures(recorder: Recorder, questions: int) -> dict[str, str]:
+    """Return the lines of the table: what a figure is of, and how it is spelt."""
+    seen = list(recorder.observed.values())
+    outcomes = Counter(row.outcome for row in recorder.folder.rows().values())
+    seconds, first_s = [one.seconds for one in seen], [one.first_record_s for one in seen if one.first_record_s]
+    size_kib = [one.size_bytes / 1024 for one in seen]
+    return {
+        "questions asked": f"{len(seen)} of {questions}",
+        "answered": str(outcomes["answered"]),
+        "say that they do not know": str(outcomes["declined"]),
+        "empty answers": str(sum(one.empty for one in seen)),
+        "errors, no reply": str(sum(bool(one.failure) and not one.empty for one in seen)),
+        "replies that break the contract": str(sum(one.breaks for one in seen)),
+        f"later than {LIMIT_S} s": str(sum(one.late for one in seen)),
+        "whole answer, p50, s": _at(0.5, seconds),
+        "whole answer, p95, s": _at(0.95, seconds),
+        "whole answer, slowest, s": _at(1, seconds),
+        "first record, p50, s": _at(0.5, first_s),
+        "first record, p95, s": _at(0.95, first_s),
+        "steps of an answer": _spread([len(one.step_chars) for one in seen]),
+        "characters of a step": _spread([chars for one in seen for chars in one.step_chars]),
+        "streams with steps after the answer": str(sum(one.late_steps for one in seen)),
+        "on the wire, p50, KiB": _at(0.5, size_kib, ",.1f"),
+        "on the wire, largest, KiB": _at(1, size_kib, ",.1f"),
+    }
+
+
+def _scores(recorder: Recorder) -> dict[str, str]:
+    """Return what the scores spell, by metric; those that apply to no row are left out."""
+    cells = recorder.folder.cells().values()
+    found = means(cells, {name for row in cells for name in row} & SCORES.keys())
+    partial = {name: f" ({mean.n}/{mean.of})" if mean.n < mean.of else "" for name, mean in found.items()}
+    return {
+        name: NOTHING if mean.value is None else f"{mean.value:.3f}{partial[name]}"
+        for name, mean in found.items()
+        if mean.of
+    }
+
+
+def _at(share: float, values: Sequence[float], form: str = ".2f") -> str:
+    return format(quantile(values, share), form) if values else NOTHING
+
+
+def _spread(numbers: Sequence[int]) -> str:
+    """Spell the median of some numbers, the smallest and the largest."""
+    return f"{statistics.median(numbers):.0f} ({min(numbers)} to {max(numbers)})" if any(numbers) else NOTHING

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from eval.contract.exchange import Line, Reply
-from eval.contract.records import Stream, read_stream
-from eval.contract.run_rules import RUN_RULES
+from eval.contract.rules import RUN_RULES
 
 SEPARATOR = "|||---|||"
 MAX_LINE_BYTES = 64 * 1024
@@ -80,19 +79,18 @@ class Arena:
 def violations(body: bytes) -> list[str]:
     """Return everything in a whole stream that breaks the contract of `/run`, or what Treeline promises beyond it."""
     lines = tuple(Line(line, 0.0) for line in lines_of([body]))
-    stream = read_stream(Reply(None, 200, "text/event-stream", lines, 0.0))
-    kept = (rule.offences(stream) for rule in RUN_RULES if rule.applies(stream))
-    return [offence.what for offences in kept for offence in offences] or _unkept_promises(stream)
+    stream = Reply(None, 200, "text/event-stream", lines, 0.0)
+    return [offence.what for _, offence in RUN_RULES.offences(stream)] or _unkept_promises(stream)
 
 
-def _unkept_promises(stream: Stream) -> list[str]:
+def _unkept_promises(stream: Reply) -> list[str]:
     """Return where a stream that keeps the contract falls short of what ours do."""
     records = [record.value for record in stream.records]
     last = records[-1]
     keys = {"intermediate_steps", "final_report", "is_intermediate", "complete", "citations"}
     found = [f"unknown key {key}" for record in records for key in record.keys() - keys]
-    found += [f"a line of {len(line.text)} bytes" for line in stream.reply.lines if len(line.text) > MAX_LINE_BYTES]
-    if any(line.text and not line.text.startswith((b":", b"data: ")) for line in stream.reply.lines):
+    found += [f"a line of {len(line.text)} bytes" for line in stream.lines if len(line.text) > MAX_LINE_BYTES]
+    if any(line.text and not line.text.startswith((b":", b"data: ")) for line in stream.lines):
         found.append("a line that is neither data nor a ping")
     if not any(not record["is_intermediate"] and not record["complete"] for record in records):
         found.append("no record between thinking and complete")

@@ -3,8 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from eval.asking.asking import OUTAGE_CALLS, OutageError, ask_all
-from eval.asking.run_writer import Keeper
+from eval.asking.asking import OUTAGE_CALLS, Keeper, OutageError, ask_all
 from eval.asking.target import NoReplyError
 from eval.cases import Case
 from eval.rows import Row

@@ -10,8 +10,8 @@ import pytest
 from api.views.evaluate import to_reply
 from api.views.links import Links
 from errors import OutOfTimeError, QuestionError, StoreUnavailableError
-from eval.asking.in_process import InProcess, Library
-from eval.asking.reply import read_reply
+from eval.asking.in_process import InProcess
+from eval.asking.replies import read_reply
 from eval.asking.target import NoReplyError
 from eval.cases import GivenPage
 from index.documents.store import Document
@@ -107,7 +107,7 @@ async def test_pages_are_read_for_their_question_alone_and_what_cannot_be_read_i
     def read(pages: Sequence[GivenPage]) -> tuple[list[Document], list[str]]:
         return [], [f"{page.url}: It is empty." for page in pages if not page.html]
 
-    row = await InProcess(None, Library(read, over, "f0")).ask(a_case(pages=PAGES))
+    row = await InProcess(read_pages=read, open_engine=over, fingerprint="f0").ask(a_case(pages=PAGES))
 
     assert (row.outcome, row.fingerprint, row.warnings) == ("answered", "f0", ("page_unread: http://b/: It is empty.",))
     assert closed == [0]
@@ -126,7 +126,9 @@ async def test_who_is_cancelled_waits_until_the_pages_are_read() -> None:
         raise AssertionError("nobody waits for an answer any more")
         yield
 
-    asking = asyncio.create_task(InProcess(None, Library(read, over, "f0")).ask(a_case(pages=PAGES)))
+    asking = asyncio.create_task(
+        InProcess(read_pages=read, open_engine=over, fingerprint="f0").ask(a_case(pages=PAGES))
+    )
     await asyncio.to_thread(begun.wait)
     asking.cancel()
     await asyncio.wait({asking}, timeout=0.01)

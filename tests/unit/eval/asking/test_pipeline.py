@@ -1,6 +1,5 @@
 """A pipeline is asked: its last table is what was found, its summary or the engine's answer over it what was said."""
 
-import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -47,9 +46,8 @@ def target(over: Over, *steps: Any, texts: Sequence[str] = TEXTS, extra: Any = N
         lambda question: read_plan(body_of(*steps), registry, services, query=question),
         Runner(services, None, services.settings.pipelines),
         over,
-        2,
         "f1",
-        asyncio.Lock(),
+        2,
     )
 
 

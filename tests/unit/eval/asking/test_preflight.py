@@ -127,16 +127,16 @@ def test_one_answer_among_the_first_is_enough_and_others_do_not_count() -> None:
 def test_quotes_in_place_of_the_model_that_is_set_are_told_once() -> None:
     first, quoted = FirstReplies("openai"), a_row(synthesizer="extractive", warnings=("llm_failed: It is down.",))
 
-    assert first.add(a_case(), a_row(outcome="declined")) == ()
+    assert first.add(a_case(), a_row(outcome="declined")) == []
     (warning,) = first.add(a_case(), quoted)
     assert warning.startswith("The first answer is quotes, not written by 'openai'. llm_failed: It is down.")
-    assert first.add(a_case(), quoted) == ()
-    assert FirstReplies("extractive").add(a_case(), quoted) == ()
-    assert FirstReplies().add(a_case(), quoted) == ()
+    assert first.add(a_case(), quoted) == []
+    assert FirstReplies("extractive").add(a_case(), quoted) == []
+    assert FirstReplies().add(a_case(), quoted) == []
 
 
 def test_a_first_answer_by_the_model_is_no_reason_to_warn() -> None:
     first = FirstReplies("openai")
 
-    assert first.add(a_case(), a_row(synthesizer="openai")) == ()
-    assert first.add(a_case(), a_row(synthesizer="extractive")) == ()
+    assert first.add(a_case(), a_row(synthesizer="openai")) == []
+    assert first.add(a_case(), a_row(synthesizer="extractive")) == []

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from eval.asking.reply import read_reply
+from eval.asking.replies import read_reply
 from eval.asking.target import NoReplyError
 
 TREELINE = {

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from eval.asking.http import StreamTarget
-from eval.asking.stream_reply import StreamReply
+from eval.asking.replies import StreamReply
 from eval.asking.target import NoReplyError
 from eval.rows import Row
 from tests.servers.contestant import good_records, stream_of

@@ -6,7 +6,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from eval.rehearsal.service import ServiceEndedError, started
+from eval.rehearsal.command import ServiceEndedError, started
 
 SERVER = """
 import os

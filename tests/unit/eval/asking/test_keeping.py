@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from eval.asking.run_writer import Keeper, check_facts, check_place, check_questions
+from eval.asking.asking import Keeper, check_facts, check_place, check_questions
 from eval.asking.target import Facts, NoReplyError
 from eval.run_folder import RunFolder, RunFolderError
 from tests.unit.eval.asking.fakes import a_case, a_header, a_row

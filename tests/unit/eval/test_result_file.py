@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from eval.submitting.result_file import SubmissionError, Verdict, judge, write
+from eval.submitting import SubmissionError, Verdict, judge, write
 
 IDS = ["V_1", "V_2", "V_3", "V_4", "V_5"]
 ANSWERS = {id_: f"Answer to {id_}.\u2028 «é»\n[1]" for id_ in IDS}
@@ -72,10 +72,10 @@ def test_other_keys_and_any_order_are_allowed(tmp_path: Path) -> None:
         (line("V_9"), "Line 2 answers 'V_9', which is not a question of the validation file."),
         (line("v_1"), "Line 2 answers 'v_1', which is not a question of the validation file."),
         (line(1), "Line 2 has no `query_id` that is a text."),
-        ("[]\n", "Line 2 is no JSON object."),
+        ("[]\n", "Line 2 is not a JSON object."),
         ("\n", "Line 2 is blank."),
-        (b'{"query_id": "V_1", "generated_response": "caf\xe9"}\n', "Line 2 is no UTF-8."),
-        (line()[:-9], "Line 2 is no JSON (Expecting value, character 43)."),
+        (b'{"query_id": "V_1", "generated_response": "caf\xe9"}\n', "Line 2 is not UTF-8."),
+        (line()[:-9], "Line 2 is not JSON (Expecting value, character 43)."),
     ],
     ids=[
         "empty answer",
@@ -114,4 +114,4 @@ def test_an_empty_file_and_none_at_all_are_told(tmp_path: Path) -> None:
 def test_many_missing_answers_are_told_in_one_sentence() -> None:
     verdict = Verdict((), tuple(f"V_{number}" for number in range(8)), 2)
 
-    assert verdict.missing_sentence() == "8 of 10 questions have no answer: V_0, V_1, V_2, V_3, V_4 and 3 more."
+    assert list(verdict.told()) == ["8 of 10 questions have no answer: V_0, V_1, V_2, V_3, V_4 and 3 more."]

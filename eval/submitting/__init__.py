@@ -1,1 +1,0 @@
-"""Answer the competition's validation file, and judge such a file of answers."""
