@@ -1,6 +1,6 @@
 """Vectors of texts and words, each embedded once.
 
-Flow: `similarity.py` and `scoring/offline/ragas_calls.py` -> **here** -> the project's embedder. Answers of a run share
+Flow: `similarity.py` and `scoring/ragas_calls.py` -> **here** -> the project's embedder. Answers of a run share
 most of their words, and every reference is compared in several ways.
 """
 

@@ -14,8 +14,7 @@ from eval.comparing import speed
 from eval.comparing.intervals import FEWEST_PAIRS
 from eval.comparing.pairing import REPLIED, Joined
 from eval.comparing.verdicts import UNPAIRED, Verdicts, metric_of
-from eval.scoring.catalogue import METRICS
-from eval.scoring.offline.speed import FAMILY as SPEED
+from eval.scoring.catalogue import METRICS, SPEED
 from eval.summary import metric_names
 
 LOST_RATIO = 0.01

@@ -34,7 +34,6 @@ from eval.rehearsal.table import Column, failures, table
 from eval.run_folder import Header, RunFolder, RunFolderError
 from eval.scoring.build import offline_scorers
 from eval.scoring.judge_option import Judging, add_judge_arguments
-from eval.scoring.offline import answer, bert_score
 from eval.scoring.stage import score_run
 from eval.submitting.command import RESULT, about, counted, told
 from eval.submitting.result_file import write
@@ -46,7 +45,7 @@ QUESTIONS = 150
 # As many as the workers that the competition's template starts.
 CONCURRENCY = 4
 ROUTES = ("/run", "/evaluate")
-FAMILIES = {answer.FAMILY, bert_score.FAMILY}
+FAMILIES = {"answer", "bert_score"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -177,7 +176,7 @@ def _column(
     if not folder.exists():  # there was no reply at all
         return Column(recorder.route, len(cases), recorder.observed, {}, {})
     with folder.writing():
-        score_run(folder, [one for one in offline_scorers(settings) if FAMILIES.issuperset(one.families)])
+        score_run(folder, [one for one in offline_scorers(settings) if one.family in FAMILIES])
         if judging and recorder.route == ROUTES[-1]:
             judging.score(folder, sys.stderr)
     return Column(recorder.route, len(cases), recorder.observed, folder.rows(), folder.cells())

@@ -13,8 +13,8 @@ from eval.cells import Cell, Mean, Metric
 from eval.comparing.verdicts import Difference
 from eval.reporting.failures import KINDS, Kind
 from eval.reporting.gather import TITLES, Gathered
-from eval.scoring.offline.abstention import DECLINED
-from eval.scoring.offline.ragas_metrics import OF_CONTEXTS
+from eval.scoring.catalogue import DECLINED
+from eval.scoring.ragas_metrics import OF_CONTEXTS
 from eval.summary import OVER_ALL, Means
 from eval.tables import quantile
 
@@ -181,7 +181,7 @@ def _line(
 ) -> Line:
     mean, why = means[metric.name], _lacking(run, metric, cases)
     lacks = [f"Does not apply to {why.total()} of {len(cases)} questions: {why.most_common(1)[0][0]}."] if why else []
-    if metric in OF_CONTEXTS and (blind := sum(_is_blind(run.cells.get(case.id, {}), metric) for case in cases)):
+    if metric.name in OF_CONTEXTS and (blind := sum(_is_blind(run.cells.get(case.id, {}), metric) for case in cases)):
         lacks.append(
             f"Is 0 for {blind} questions although the passages hold what is looked for (context@8000): RAGAS wants "
             "passages that are like a reference context as a whole, letter by letter, and longer ones never are."

@@ -15,19 +15,16 @@ from eval.rows import Quote
 from eval.scoring.judge_client.cache import JudgeCache
 from eval.scoring.judge_client.client import Judge
 from eval.scoring.judge_client.server import JudgeServer
-from eval.scoring.judged import ragas_metrics
 from eval.scoring.judged.deepeval_metrics import deepeval_scorer
 from eval.scoring.judged.families import OWN
-from eval.scoring.offline import abstention, answer, bert_score, citations, cost, nuggets, retrieval, speed
-from eval.scoring.offline.ragas_metrics import RagasOfflineScorer
-from eval.scoring.ragas_telemetry import forbid_reports
+from eval.scoring.offline import answer, citations, nuggets, retrieval, service
+from eval.scoring.ragas_metrics import RagasOfflineScorer, load_computed, ragas_scorer
 from eval.scoring.stage import EachRow, Scorer
 from settings import EmbedSettings, Settings
 
 if TYPE_CHECKING:
     from llama_index.core.base.embeddings.base import BaseEmbedding
 
-    from eval.scoring.offline.ragas_calls import RagasComputed
     from eval.similarity import Similarity
     from eval.vectors import Vectors
     from index.embedding.token_vectors import TokenEncoder
@@ -49,27 +46,20 @@ def offline_scorers(settings: Settings) -> tuple[Scorer, ...]:
 
         return Similarity(vectors())
 
-    def ragas() -> "RagasComputed":
-        forbid_reports()
-        from eval.scoring.offline.ragas_calls import RagasComputed  # noqa: PLC0415  # loads langchain and pandas
-
-        return RagasComputed(vectors())
-
     def supports(sentence: str, quotes: Sequence[Quote]) -> bool:
-        from eval.scoring.offline.support import supported  # noqa: PLC0415  # loads LlamaIndex
+        return citations.supported(sentence, quotes, embedder())
 
-        return supported(sentence, quotes, embedder())
-
+    encoder = _late_token_encoder(settings.embed)
     return (
-        EachRow(retrieval.FAMILY, retrieval.score_retrieval),
-        answer.AnswerScorer(similarity),
-        bert_score.BertScorer(_late_token_encoder(settings.embed)),
-        EachRow(nuggets.FAMILY, nuggets.score_nuggets),
-        EachRow(citations.FAMILY, partial(citations.score_citations, supports=supports)),
-        EachRow(abstention.FAMILY, abstention.score_abstention),
-        EachRow(speed.FAMILY, speed.score_speed),
-        EachRow(cost.FAMILY, cost.score_cost),
-        RagasOfflineScorer(ragas, _tell),
+        EachRow("retrieval", retrieval.score_retrieval),
+        answer.AnswerScorer("answer", partial(answer.compared, compare=lambda pairs: similarity().score_all(pairs))),
+        answer.AnswerScorer("bert_score", partial(answer.bert_scored, encode=lambda texts: encoder().encode(texts))),
+        EachRow("nuggets", nuggets.score_nuggets),
+        EachRow("citations", partial(citations.score_citations, supports=supports)),
+        EachRow("abstention", service.score_abstention),
+        EachRow("speed", service.score_speed),
+        EachRow("cost", service.score_cost),
+        RagasOfflineScorer(lambda: load_computed(vectors()), _tell),
     )
 
 
@@ -102,8 +92,8 @@ def judged_scorers(
     scorers: tuple[Scorer, ...] = tuple(
         family.scorer(judge, rows_at_once) for name, family in OWN.items() if name in families
     )
-    if ragas_metrics.FAMILY in families:
-        scorers += (ragas_metrics.ragas_scorer(judge, _late_embedder(settings), rows_at_once),)
+    if "ragas" in families:
+        scorers += (ragas_scorer(judge, _late_embedder(settings), rows_at_once),)
     if deepeval_python is not None:
         scorers += (deepeval_scorer(judge, deepeval_python, rows_at_once, settings.judge.timeout_s),)
     return scorers

@@ -18,17 +18,16 @@ from eval.cells import mean
 from eval.progress_bar import ScoringProgress
 from eval.run_folder import RunFolder
 from eval.scoring.build import judged_scorers, open_judge
-from eval.scoring.catalogue import METRICS
+from eval.scoring.catalogue import names_of
 from eval.scoring.judge_client.client import Judge
 from eval.scoring.judge_client.server import place_of
-from eval.scoring.judged import nuggets, ragas_metrics, support
 from eval.scoring.judged.families import OWN
 from eval.scoring.judged.noise import noise
 from eval.scoring.stage import Scorer, score_run
 from settings import JudgeSettings, Settings
 
-FAMILIES = (*OWN, ragas_metrics.FAMILY)
-DEFAULT = (nuggets.FAMILY.name, support.FAMILY.name, ragas_metrics.FAMILY)
+FAMILIES = (*OWN, "ragas")
+DEFAULT = ("nuggets_judged", "support", "ragas")
 
 
 def add_judge_arguments(parser: argparse.ArgumentParser) -> None:
@@ -71,8 +70,7 @@ class Judging:
         self._scorers = scorers
         self._repeats = repeats
         self._settings = settings
-        families = {family for scorer in scorers for family in scorer.families}
-        self._names = [metric.name for metric in METRICS.values() if metric.family in families]
+        self._names = [name for scorer in scorers for name in names_of(scorer.family)]
 
     @classmethod
     def of(cls, arguments: argparse.Namespace, settings: Settings) -> "Judging | None":

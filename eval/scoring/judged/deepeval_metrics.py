@@ -16,45 +16,20 @@ from pathlib import Path
 from typing import Any
 
 from errors import RagError
-from eval.cells import Metric
 from eval.scoring.judge_client.client import Judge
 from eval.scoring.judge_client.replies import json_in
 from eval.scoring.judge_client.server import JudgeUnusableError
 from eval.scoring.judged.scorer import Ask, Judged, JudgedScorer, Material
 
-FAMILY = "deepeval"
 WORKER = Path(__file__).absolute().with_name("deepeval_worker.py")
 MAX_LINE_BYTES = 256 * 2**20
 LOADING_S = 120.0
-
-
-def _metric(name: str, about: str) -> Metric:
-    return Metric(f"deepeval_{name}", FAMILY, "higher", about)
-
-
 JUDGED = (
-    Judged(
-        _metric("faithfulness", "Share of the answer's claims that nothing in the passages contradicts; 0 to 1."),
-        ("answer", "passages"),
-        questions=3,
-    ),
-    Judged(
-        _metric("answer_relevancy", "Share of the answer's statements that bear on the question; 0 to 1."),
-        ("answer",),
-        questions=2,
-    ),
-    Judged(
-        _metric("contextual_precision", "Average precision of the ranking of passages, useful ones counting; 0 to 1."),
-        ("reference", "passages"),
-        questions=1,
-    ),
-    Judged(
-        _metric("contextual_recall", "Share of the reference answer's sentences that the passages hold; 0 to 1."),
-        ("reference", "passages"),
-        questions=1,
-    ),
+    Judged("deepeval_faithfulness", ("answer", "passages"), questions=3),
+    Judged("deepeval_answer_relevancy", ("answer",), questions=2),
+    Judged("deepeval_contextual_precision", ("reference", "passages"), questions=1),
+    Judged("deepeval_contextual_recall", ("reference", "passages"), questions=1),
 )
-METRICS = tuple(judged.metric for judged in JUDGED)
 
 
 class DeepEvalMissingError(RagError):
@@ -62,10 +37,8 @@ class DeepEvalMissingError(RagError):
 
     code = "deepeval_missing"
 
-    @classmethod
-    def of(cls, python: Path, why: str) -> "DeepEvalMissingError":
-        """Say why, and how to get it."""
-        return cls(
+    def __init__(self, python: Path, why: str) -> None:
+        super().__init__(
             f"DeepEval cannot be run by {python}: {why}.",
             "Make a separate environment: python3.11 -m venv DIR && DIR/bin/pip install -r requirements-deepeval.txt"
             " and give --deepeval-python DIR/bin/python.",
@@ -82,7 +55,7 @@ def deepeval_scorer(judge: Judge, python: Path, at_once: int, timeout_s: float) 
         timeout_s: of one question to the judge; a cell may take as long as all of its questions.
 
     Raises:
-        DeepEvalMissingError: that Python is none, or has no DeepEval.
+        DeepEvalMissingError: it is not a Python, or has no DeepEval.
     """
     # Not `resolve`: the Python of a virtual environment is a link, and knows its environment by the link's place.
     python = python.absolute()
@@ -104,7 +77,7 @@ def deepeval_scorer(judge: Judge, python: Path, at_once: int, timeout_s: float) 
                     process.kill()
                 await process.wait()
 
-    return JudgedScorer(FAMILY, JUDGED, judge, asker, at_once)
+    return JudgedScorer("deepeval", JUDGED, judge, asker, at_once)
 
 
 def _check(python: Path) -> None:
@@ -115,27 +88,23 @@ def _check(python: Path) -> None:
             [python, "-c", look], capture_output=True, text=True, check=False, timeout=LOADING_S
         ).stdout.strip()
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise DeepEvalMissingError.of(python, getattr(error, "strerror", None) or str(error)) from error
+        raise DeepEvalMissingError(python, getattr(error, "strerror", None) or str(error)) from error
     if found != "True":
-        raise DeepEvalMissingError.of(python, "it is not installed there" if found == "False" else "this is no Python")
+        raise DeepEvalMissingError(python, "it is not installed there" if found == "False" else "this is not a Python")
 
 
 async def _start(python: Path, home: str) -> asyncio.subprocess.Process:
     pipe = asyncio.subprocess.PIPE
-    variables = {"HOME": home, "DEEPEVAL_TELEMETRY_OPT_OUT": "1", "DEEPEVAL_DISABLE_DOTENV": "1"}
-    try:
-        return await asyncio.create_subprocess_exec(
-            python,
-            WORKER,
-            stdin=pipe,
-            stdout=pipe,
-            stderr=asyncio.subprocess.DEVNULL,
-            cwd=home,
-            env=variables,
-            limit=MAX_LINE_BYTES,
-        )
-    except OSError as error:
-        raise DeepEvalMissingError.of(python, error.strerror or str(error)) from error
+    return await asyncio.create_subprocess_exec(
+        python,
+        WORKER,
+        stdin=pipe,
+        stdout=pipe,
+        stderr=asyncio.subprocess.DEVNULL,
+        cwd=home,
+        env={"HOME": home, "DEEPEVAL_TELEMETRY_OPT_OUT": "1", "DEEPEVAL_DISABLE_DOTENV": "1"},
+        limit=MAX_LINE_BYTES,
+    )
 
 
 class _Worker:
@@ -163,7 +132,7 @@ class _Worker:
         except TimeoutError:
             broken = f"it was not loaded within {LOADING_S:g} s"
         if broken is not None:
-            raise DeepEvalMissingError.of(python, broken)
+            raise DeepEvalMissingError(python, broken)
 
     async def score(self, name: str, material: Material) -> float:
         """Have one metric computed.

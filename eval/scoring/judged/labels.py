@@ -1,15 +1,13 @@
 """Ask the judge for a label of each of many things, ten at a time, or for a list of texts.
 
-Flow: `nuggets.py`, `support.py` -> **here** -> `scoring/judge_client/client.py`. A reply that does not label each
-thing, or by another word, is not a judgement.
+Flow: `nuggets.py`, `support.py`, `ratings.py` -> **here** -> `scoring/judge_client/client.py`. A reply that does not
+label each thing, or by another word, is not a judgement.
 """
 
 import json
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
-
-from pydantic import BaseModel, ConfigDict, ValidationError
 
 from eval.scoring.judge_client.client import Judge
 from eval.scoring.judge_client.replies import json_in
@@ -18,18 +16,6 @@ from eval.scoring.judge_client.server import JudgeUnusableError
 BATCH = 10
 # What is said of a fact or a sentence that something may hold.
 HOLDS = {"full": 1.0, "partial": 0.5, "none": 0.0}
-
-
-class _Labels(BaseModel):
-    model_config = ConfigDict(strict=True)
-
-    labels: list[str]
-
-
-class _Texts(BaseModel):
-    model_config = ConfigDict(strict=True)
-
-    texts: list[str]
 
 
 def batches(items: Sequence[Any]) -> list[Sequence[Any]]:
@@ -82,10 +68,7 @@ def _schema(name: str, array: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _labels(known: Sequence[str], count: int, text: str) -> list[str]:
-    try:
-        found = _Labels.model_validate_json(json_in(text)).labels
-    except ValidationError as error:
-        raise JudgeUnusableError.of("The judge's reply has no list of labels", text) from error
+    found = _listed("labels", text)
     if len(found) != count:
         raise JudgeUnusableError.of(f"The judge gave {len(found)} labels for {count} things", text)
     if strange := next((label for label in found if label not in known), None):
@@ -94,10 +77,14 @@ def _labels(known: Sequence[str], count: int, text: str) -> list[str]:
 
 
 def _texts(text: str) -> list[str]:
-    try:
-        found = [one.strip() for one in _Texts.model_validate_json(json_in(text)).texts if one.strip()]
-    except ValidationError as error:
-        raise JudgeUnusableError.of("The judge's reply has no list of texts", text) from error
+    found = [one.strip() for one in _listed("texts", text) if one.strip()]
     if not found:
         raise JudgeUnusableError.of("The judge's reply holds no text", text)
+    return found
+
+
+def _listed(name: str, text: str) -> list[str]:
+    found = json.loads(json_in(text)).get(name)
+    if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
+        raise JudgeUnusableError.of(f"The judge's reply has no list of {name}", text)
     return found

@@ -19,7 +19,6 @@ CHILD = f"""
 import json, sys
 from contextlib import asynccontextmanager
 from pathlib import Path
-from eval.cells import Metric
 from eval.run_folder import RunFolder
 from eval.scoring.judge_client.client import Judge
 from eval.scoring.judge_client.cache import JudgeCache
@@ -37,7 +36,7 @@ async def asker(repeat):
         return await judge.ask(name + material.answer, {{}}, str(repeat), lambda text: json.loads(text)["score"])
     yield ask
 
-metrics = [Judged(Metric(str(n), "toy", "higher", "Made up."), ("answer",), 1) for n in range({METRICS})]
+metrics = [Judged(str(n), ("answer",), 1) for n in range({METRICS})]
 folder = RunFolder(Path(run))
 with folder.writing():
     score_run(folder, [JudgedScorer("toy", metrics, judge, asker, 2)])

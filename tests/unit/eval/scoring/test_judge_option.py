@@ -19,8 +19,8 @@ from eval.scoring.judge_client.replies import json_in
 from eval.scoring.judge_client.server import JudgeDownError, JudgeServer, JudgeUnusableError
 from eval.scoring.judge_option import Judging, add_judge_arguments
 from eval.scoring.judged.noise import noise
-from eval.scoring.judged.ragas_metrics import FAMILY, JUDGED
 from eval.scoring.judged.scorer import Ask, JudgedScorer, Material
+from eval.scoring.ragas_metrics import JUDGED
 from settings import JudgeSettings, Settings, load_settings
 from tests.servers.scripted_llm import Script, ScriptedLLM
 
@@ -46,7 +46,7 @@ def judging_of(
 
         yield ask
 
-    return Judging(judge, [JudgedScorer(FAMILY, JUDGED[:2], judge, asker, at_once=1)], repeats, who)
+    return Judging(judge, [JudgedScorer("ragas", JUDGED[:2], judge, asker, at_once=1)], repeats, who)
 
 
 @pytest.fixture
@@ -167,7 +167,7 @@ def test_progress_is_told_once_a_tenth_and_says_which_time(folder: RunFolder, tm
 def test_noise_is_pooled_over_the_rows_that_were_scored_twice() -> None:
     def line(id_: str, repeat: int, value: float | None) -> Scored:
         cell = failed("junk") if value is None else scored(value)
-        return Scored(id=id_, of="", family=FAMILY, repeat=repeat, cells={"m": cell})
+        return Scored(id=id_, of="", family="ragas", repeat=repeat, cells={"m": cell})
 
     found = noise(
         [
@@ -197,7 +197,7 @@ def test_a_model_that_is_too_weak_a_judge_is_told_as_such(folder: RunFolder, tmp
 
             yield ask
 
-        scorer = JudgedScorer(FAMILY, JUDGED[:2], judge, asker, at_once=2)
+        scorer = JudgedScorer("ragas", JUDGED[:2], judge, asker, at_once=2)
         told = judged(Judging(judge, [scorer], 1, who), folder)
 
     assert "- 20 replies of the server: 20 tokens read, 60 written\n" in told

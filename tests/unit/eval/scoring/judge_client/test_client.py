@@ -11,7 +11,7 @@ import pytest
 
 from errors import RagError
 from eval.cases import Case
-from eval.cells import Cell, Metric
+from eval.cells import Cell
 from eval.rows import Row
 from eval.run_folder import Header, RunFolder
 from eval.scoring.judge_client import server as server_module
@@ -24,7 +24,7 @@ from settings import JudgeSettings
 from tests.servers.scripted_llm import Script, ScriptedLLM
 
 GOOD = Script(text='{"score": 0.5}')
-TOY = tuple(Judged(Metric(name, "toy", "higher", "Made up."), ("answer",), 1) for name in ("first", "second"))
+TOY = tuple(Judged(name, ("answer",), 1) for name in ("first", "second"))
 
 
 @pytest.fixture(autouse=True)
@@ -56,7 +56,7 @@ def rows(n: int) -> list[tuple[Case, Row]]:
 
 
 def cells_of(judge: Judge, n: int = 1, at_once: int = 1) -> dict[str, dict[str, Cell]]:
-    return {id_: cells for id_, _, cells in scorer_of(judge, at_once).score(rows(n))}
+    return {id_: cells for id_, cells in scorer_of(judge, at_once).score(rows(n))}
 
 
 @pytest.fixture

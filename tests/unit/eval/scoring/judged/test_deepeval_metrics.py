@@ -58,7 +58,7 @@ def cells_of(judge: Judge, python: Path, *answers: str) -> dict[str, dict[str, C
     passages = tuple(Seen(text=text) for text in ("Ada built the mill.", "Nothing.", "It stands in Kent."))
     rows = [Row(id=answer, outcome="answered", answer=answer, passages=passages) for answer in answers]
     pairs = [(CASE.model_copy(update={"id": row.id}), row) for row in rows]
-    return {id_: cells for id_, _, cells in deepeval_scorer(judge, python, 2, 30).score(pairs)}
+    return {id_: cells for id_, cells in deepeval_scorer(judge, python, 2, 30).score(pairs)}
 
 
 def test_scores_are_those_that_follow_from_the_verdicts(server: ScriptedLLM, python: Path, tmp_path: Path) -> None:

@@ -13,16 +13,17 @@ import pytest
 from eval.cases import Case
 from eval.cells import Cell
 from eval.rows import Row
+from eval.scoring.catalogue import names_of
 from eval.scoring.judge_client.cache import JudgeCache
 from eval.scoring.judge_client.client import Judge
 from eval.scoring.judge_client.server import JudgeServer
-from eval.scoring.judged.nuggets import FAMILY
+from eval.scoring.judged.families import OWN
 from settings import JudgeSettings
 from tests.fakes.eval_rows import answered, case, declined, unreplied
 from tests.servers.scripted_judge import input_of, judgement, schema_of
 from tests.servers.scripted_llm import Request, Script, ScriptedLLM
 
-NAMES = [metric.name for metric in FAMILY.metrics]
+NAMES = list(names_of("nuggets_judged"))
 GIVEN = [
     {"text": "Ada built the mill", "vital": True},
     {"text": "It stands in Kent", "vital": True},
@@ -49,7 +50,7 @@ def judge_of(server: ScriptedLLM, tmp_path: Path) -> Judge:
 
 
 def cells_of(judge: Judge, *pairs: tuple[Case, Row], repeat: int = 0) -> dict[str, dict[str, Cell]]:
-    return {id_: cells for id_, _, cells in FAMILY.scorer(judge, 4).score(pairs, repeat)}
+    return {id_: cells for id_, cells in OWN["nuggets_judged"].scorer(judge, 4).score(pairs, repeat)}
 
 
 def scores(cells: dict[str, Cell]) -> dict[str, float | None]:
@@ -123,7 +124,7 @@ def test_what_needs_no_judge_asks_none(server: ScriptedLLM, tmp_path: Path) -> N
     assert {cell.not_applicable for cell in cells["c"].values()} == {
         "the case has neither nuggets nor a reference to make them from"
     }
-    assert {cell.not_applicable for cell in cells["d"].values()} == {"the documents do not answer the question"}
+    assert {cell.not_applicable for cell in cells["d"].values()} == {"the corpus does not answer the question"}
     assert not server.requests
 
 

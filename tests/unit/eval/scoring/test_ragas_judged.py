@@ -15,17 +15,18 @@ import requests
 from eval.cases import Case
 from eval.cells import Cell, mean
 from eval.rows import Row, Seen
+from eval.scoring.catalogue import names_of
 from eval.scoring.judge_client.cache import JudgeCache
 from eval.scoring.judge_client.client import Judge
 from eval.scoring.judge_client.server import JudgeServer
-from eval.scoring.judged.ragas_metrics import METRICS, RagasMissingError, ragas_scorer
 from eval.scoring.judged.scorer import JudgedScorer
+from eval.scoring.ragas_metrics import RagasMissingError, ragas_scorer
 from settings import JudgeSettings
 from tests.fakes.embedding import WordHashEmbedding, word_vector
 from tests.servers.scripted_judge import judgement, schema_of
 from tests.servers.scripted_llm import Request, Script, ScriptedLLM
 
-NAMES = [metric.name for metric in METRICS]
+NAMES = list(names_of("ragas"))
 QUESTION = "Who built the mill?"
 CASE = Case(id="1", question=QUESTION, answer="Ada built the mill. It stands in Kent")
 PASSAGES = ("Ada built the mill", "Nothing of it", "Ada built the mill. It stands in Kent")
@@ -52,7 +53,7 @@ def scorer_of(judge: Judge, at_once: int = 1) -> JudgedScorer:
 
 
 def cells_of(scorer: JudgedScorer, *pairs: tuple[Case, Row], repeat: int = 0) -> dict[str, dict[str, Cell]]:
-    return {id_: cells for id_, _, cells in scorer.score(pairs, repeat)}
+    return {id_: cells for id_, cells in scorer.score(pairs, repeat)}
 
 
 def cosine(one: str, other: str) -> float:
@@ -107,9 +108,9 @@ def test_a_cell_that_the_row_or_the_case_does_not_allow_asks_nothing(server: Scr
     )
     assert (cells["2"]["context_recall"].score, cells["2"]["context_precision"].score) == (0, 0)
     assert {cell.failed for cell in cells["3"].values()} == {"no reply: HTTP 500"}
-    assert {cell.not_applicable for cell in cells["4"].values()} == {"the documents do not answer the question"}
+    assert {cell.not_applicable for cell in cells["4"].values()} == {"the corpus does not answer the question"}
     assert {name: cell.not_applicable for name, cell in cells["5"].items() if cell.score is None} == {
-        "faithfulness": "the service told no passages",
+        "faithfulness": "the service tells no passages",
         **dict.fromkeys(NAMES[2:], "the case has no reference answer"),
     }
     assert {schema_of(request) for request in server.requests} == {

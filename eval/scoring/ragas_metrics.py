@@ -1,0 +1,193 @@
+"""Score rows by RAGAS's metrics: those that need no language model, and those that a judge decides.
+
+Flow: `build.py` -> **here** -> `ragas_calls.py`, which imports ragas -> `stage.py`. The arithmetic is RAGAS's own, for
+those who compare figures with other systems. The library takes seconds to load, so that is done when there is a row to
+score. Where it is not installed, none of what is computed applies, which is reported once; a judge's run ends.
+"""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Protocol
+
+from errors import ModelError, RagError
+from eval.cases import Case
+from eval.cells import Cell, failed, not_applicable, scored
+from eval.metrics import spoken
+from eval.rows import Row
+from eval.scoring.catalogue import names_of
+from eval.scoring.judge_client.client import Judge
+from eval.scoring.judged.scorer import Ask, Judged, JudgedScorer
+from eval.scoring.offline.answer import BATCH_ROWS, VECTOR_DECIMALS, no_reference, references_of
+from eval.scoring.stage import Line, Todo, failed_for, lacking
+
+if TYPE_CHECKING:
+    from llama_index.core.base.embeddings.base import BaseEmbedding
+
+    from eval.vectors import Vectors
+
+OF_VECTORS = "ragas_semantic_similarity"
+COMPUTED = names_of("ragas_offline")
+OF_CONTEXTS = ("ragas_context_recall", "ragas_context_precision")
+OF_TEXTS = tuple(name for name in COMPUTED if name not in OF_CONTEXTS)
+# RAGAS's ROUGE-L takes a second for two texts of 6,000 characters, its edit distance for two of 30,000.
+MOST_TEXT_PAIRS, MOST_CONTEXT_PAIRS = 40_000_000, 1_000_000_000
+JUDGED = (
+    Judged("faithfulness", ("answer", "passages"), questions=2),
+    Judged("answer_relevancy", ("answer",), questions=3, low=-1.0),
+    Judged("context_precision", ("reference", "passages"), questions=lambda _, row: len(row.passages)),
+    Judged("context_recall", ("reference", "passages"), questions=1),
+    Judged("answer_correctness", ("answer", "reference"), questions=3, low=-0.25),
+    Judged("factual_correctness", ("answer", "reference"), questions=4),
+)
+INSTALL = "pip install -e '.[eval]' -c constraints.txt"
+_BROKEN = (ValueError, TypeError, LookupError, ArithmeticError, AssertionError, ImportError)
+
+
+class RagasMissingError(RagError):
+    """RAGAS is not installed."""
+
+    code = "ragas_missing"
+
+    def __init__(self, fact: str) -> None:
+        super().__init__(fact, f"Install it: {INSTALL}; or name other metrics by --family.")
+
+
+class Computes(Protocol):
+    """RAGAS's metrics by our names; `ragas_calls.RagasComputed` has them. May raise `_BROKEN` and ModelError."""
+
+    def prepare(self, texts: list[str]) -> None:
+        """Embed many texts at once."""
+
+    async def of_texts(self, name: str, answer: str, reference: str) -> float:
+        """Compare an answer with a reference."""
+
+    async def of_contexts(self, name: str, passages: list[str], references: list[str]) -> float:
+        """Compare passages with reference contexts."""
+
+
+def load_computed(vectors: "Vectors") -> Computes:
+    """Return what computes without a judge; may raise ImportError."""
+    _forbid_reports()
+    from eval.scoring.ragas_calls import RagasComputed  # noqa: PLC0415  # loads langchain and pandas
+
+    return RagasComputed(vectors)
+
+
+def _forbid_reports() -> None:
+    """Keep RAGAS from reporting its use to its makers: it reads the environment, and reads it once."""
+    os.environ["RAGAS_DO_NOT_TRACK"] = "true"
+
+
+def ragas_scorer(judge: Judge, embedder: "Callable[[], BaseEmbedding]", at_once: int) -> JudgedScorer:
+    """Return the scorer of what a judge decides.
+
+    Args:
+        judge: decides.
+        embedder: loads the project's own, which tells how alike two texts are.
+        at_once: rows that are judged at the same time.
+
+    Raises:
+        RagasMissingError: it is not installed.
+    """
+    if find_spec("ragas") is None:
+        raise RagasMissingError("RAGAS is not installed.")
+
+    @asynccontextmanager
+    async def asker(repeat: int) -> AsyncIterator[Ask]:
+        _forbid_reports()
+        try:
+            from eval.scoring.ragas_calls import RagasJudged  # noqa: PLC0415  # loads langchain and pandas
+        except ImportError as error:
+            raise RagasMissingError(f"RAGAS cannot be loaded: {error}.") from error
+        yield RagasJudged(judge, embedder().get_text_embedding, repeat).score
+
+    return JudgedScorer("ragas", JUDGED, judge, asker, at_once)
+
+
+class RagasOfflineScorer:
+    """Scores rows in batches, for whose texts vectors are made at once.
+
+    The best of several right answers counts, and answers come without their marks.
+
+    Args:
+        ragas: loads RAGAS; called when there is a row to score. It may raise ImportError.
+        tell: called once if RAGAS is not installed.
+    """
+
+    family = "ragas_offline"
+
+    def __init__(self, ragas: Callable[[], Computes], tell: Callable[[str], None]) -> None:
+        self._ragas = ragas
+        self._tell = tell
+
+    def score(self, todo: Todo, repeat: int = 0) -> Iterator[Line]:  # noqa: ARG002
+        """Yield the cells of each row, a batch at a time; see `stage.Scorer`."""
+        try:
+            ragas = self._ragas()
+        except ImportError as error:
+            self._tell(f"RAGAS's metrics are left out, it cannot be loaded ({error}). Install it: {INSTALL}")
+            missing = dict.fromkeys(COMPUTED, not_applicable(f"RAGAS is not installed: {INSTALL}"))
+            yield from ((row.id, missing) for _, row in todo)
+            return
+        for begin in range(0, len(todo), BATCH_ROWS):
+            yield from asyncio.run(_score_batch(ragas, todo[begin : begin + BATCH_ROWS]))
+
+
+async def _score_batch(ragas: Computes, batch: Todo) -> list[Line]:
+    answers = [(case, row) for case, row in batch if row.outcome == "answered"]
+    texts = [text for case, row in answers for text in (_said(row), *references_of(case)) if text]
+    with suppress(ModelError):  # told as the failure of the cell that needs it
+        ragas.prepare(texts)
+    return [
+        (
+            row.id,
+            {name: await _context_cell(ragas, name, case, row) for name in OF_CONTEXTS}
+            | {name: await _text_cell(ragas, name, case, row) for name in OF_TEXTS},
+        )
+        for case, row in batch
+    ]
+
+
+async def _context_cell(ragas: Computes, name: str, case: Case, row: Row) -> Cell:
+    if lack := lacking(case, row, "contexts", "passages"):
+        return lack
+    passages, references = [passage.text for passage in row.passages], list(case.references)
+    if not passages:
+        return scored(0)  # RAGAS has no figure for that
+    pairs = sum(map(len, passages)) * sum(map(len, references))
+    return await _cell(name, partial(ragas.of_contexts, name, passages, references), pairs, MOST_CONTEXT_PAIRS)
+
+
+async def _text_cell(ragas: Computes, name: str, case: Case, row: Row) -> Cell:
+    if not references_of(case):
+        return not_applicable(no_reference(case))
+    if row.outcome != "answered":
+        return scored(0) if row.outcome == "declined" else failed(failed_for(row))
+    answer = _said(row)
+    best = failed("there is no reference")
+    for reference in references_of(case):
+        pairs = len(answer) * len(reference)
+        cell = await _cell(name, partial(ragas.of_texts, name, answer, reference), pairs, MOST_TEXT_PAIRS)
+        if best.score is None or (cell.score is not None and cell.score > best.score):
+            best = cell
+    return best
+
+
+async def _cell(name: str, compute: Callable[[], Awaitable[float]], pairs: int, most_pairs: int) -> Cell:
+    if pairs > most_pairs:
+        return failed(f"too long: {pairs:,} pairs of characters to compare, of at most {most_pairs:,}")
+    try:
+        value = await compute()
+    except RagError as error:
+        return failed(error.fact)
+    except _BROKEN as error:
+        return failed(f"RAGAS cannot compute it: {type(error).__name__}: {error}.")
+    return scored(round(value, VECTOR_DECIMALS) if name == OF_VECTORS else value)
+
+
+def _said(row: Row) -> str:
+    return spoken(row.answer or "")
