@@ -17,8 +17,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from eval.cases import Nugget, Text
 from eval.drafting.draft import NEAR_MISS, Candidate, Checks, Leaf
 from eval.drafting.sections import Section
-from eval.scoring.judge_client.client import Judge
-from eval.scoring.judge_client.replies import json_in
+from eval.scoring.judge_client.client import Judge, json_in
 from eval.scoring.judge_client.server import JudgeError, JudgeUnusableError
 
 KINDS = {

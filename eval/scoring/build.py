@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 from errors import SettingsError
 from eval.rows import Quote
-from eval.scoring.judge_client.cache import JudgeCache
-from eval.scoring.judge_client.client import Judge
+from eval.scoring.judge_client.client import Judge, JudgeCache
 from eval.scoring.judge_client.server import JudgeServer
 from eval.scoring.judged.deepeval_metrics import deepeval_scorer
 from eval.scoring.judged.families import OWN

@@ -38,8 +38,7 @@ from ragas.metrics.collections import (
     SemanticSimilarity,
 )
 
-from eval.scoring.judge_client.client import Judge
-from eval.scoring.judge_client.replies import json_in
+from eval.scoring.judge_client.client import Judge, json_in
 from eval.scoring.judge_client.server import JudgeUnusableError
 from eval.scoring.judged.scorer import Material
 from eval.vectors import Vectors

@@ -44,6 +44,7 @@ JUDGED = (
     Judged("factual_correctness", ("answer", "reference"), questions=4),
 )
 INSTALL = "pip install -e '.[eval]' -c constraints.txt"
+_REMEDY = f"Install it: {INSTALL}; or name other metrics by --family."
 _BROKEN = (ValueError, TypeError, LookupError, ArithmeticError, AssertionError, ImportError)
 
 
@@ -51,9 +52,6 @@ class RagasMissingError(RagError):
     """RAGAS is not installed."""
 
     code = "ragas_missing"
-
-    def __init__(self, fact: str) -> None:
-        super().__init__(fact, f"Install it: {INSTALL}; or name other metrics by --family.")
 
 
 class Computes(Protocol):
@@ -94,7 +92,7 @@ def ragas_scorer(judge: Judge, embedder: "Callable[[], BaseEmbedding]", at_once:
         RagasMissingError: it is not installed.
     """
     if find_spec("ragas") is None:
-        raise RagasMissingError("RAGAS is not installed.")
+        raise RagasMissingError("RAGAS is not installed.", _REMEDY)
 
     @asynccontextmanager
     async def asker(repeat: int) -> AsyncIterator[Ask]:
@@ -102,7 +100,7 @@ def ragas_scorer(judge: Judge, embedder: "Callable[[], BaseEmbedding]", at_once:
         try:
             from eval.scoring.ragas_calls import RagasJudged  # noqa: PLC0415  # loads langchain and pandas
         except ImportError as error:
-            raise RagasMissingError(f"RAGAS cannot be loaded: {error}.") from error
+            raise RagasMissingError(f"RAGAS cannot be loaded: {error}.", _REMEDY) from error
         yield RagasJudged(judge, embedder().get_text_embedding, repeat).score
 
     return JudgedScorer("ragas", JUDGED, judge, asker, at_once)

@@ -1,1 +1,1 @@
-"""Asking a judge: its server, its cache, its replies."""
+"""Asking a judge: its server, and what it said already."""

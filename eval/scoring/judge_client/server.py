@@ -12,19 +12,13 @@ import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
 import httpx
-from pydantic import BaseModel, Field, ValidationError
-from tenacity import (
-    AsyncRetrying,
-    RetryCallState,
-    retry_if_exception_type,
-    wait_exponential_jitter,
-)
+from pydantic import AliasPath, BaseModel, Field, ValidationError
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_exponential_jitter
 
 from errors import RagError
-from eval.scoring.judge_client.cache import Reply
 from loopback import may_use_proxy
 from settings import JudgeSettings
 
@@ -42,9 +36,17 @@ class JudgeError(RagError):
 
 
 class JudgeDownError(JudgeError):
-    """No reply came, or none that the next question could better."""
+    """No reply came, or none that the next question could better.
+
+    Attributes:
+        pause_s: the least pause before another try; None where that is of no use.
+    """
 
     code = "judge_down"
+
+    def __init__(self, fact: str, remedy: str, pause_s: float | None = None) -> None:
+        super().__init__(fact, remedy)
+        self.pause_s = pause_s
 
 
 class JudgeRefusedError(JudgeError):
@@ -61,7 +63,7 @@ class JudgeUnusableError(JudgeError):
     @classmethod
     def of(cls, what: str, text: str) -> "JudgeUnusableError":
         """Say what is wrong with a reply, and show its beginning."""
-        return cls(f"{what}: {shown(text)}.", "Take another model, or another RAG_JUDGE__RESPONSE_FORMAT.")
+        return cls(f"{what}: {_shown(text)}.", "Take another model, or another RAG_JUDGE__RESPONSE_FORMAT.")
 
 
 @dataclass
@@ -82,6 +84,16 @@ class Tally:
     tried_again: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+
+
+class _Completion(BaseModel):
+    """What is read of a chat completion."""
+
+    message: dict[str, Any] = Field(validation_alias=AliasPath("choices", 0, "message"))
+    text: str | None = Field(None, validation_alias=AliasPath("choices", 0, "message", "content"))
+    finish_reason: str | None = Field(None, validation_alias=AliasPath("choices", 0, "finish_reason"))
+    prompt_tokens: int | None = Field(None, validation_alias=AliasPath("usage", "prompt_tokens"))
+    completion_tokens: int | None = Field(None, validation_alias=AliasPath("usage", "completion_tokens"))
 
 
 class JudgeServer:
@@ -128,8 +140,8 @@ class JudgeServer:
             body["response_format"] = {"type": "json_object"}
         return json.dumps(body).encode()
 
-    async def complete(self, request: bytes) -> Reply:
-        """Return the server's reply.
+    async def complete(self, request: bytes) -> str:
+        """Return the text of the server's reply.
 
         Raises:
             JudgeDownError: none came within the limit and the tries, or the server takes no request at all.
@@ -156,62 +168,45 @@ class JudgeServer:
             self.tally.tried_again += 1
 
         tries = AsyncRetrying(
-            retry=retry_if_exception_type(_PassingError),
-            wait=_pause_s,
+            retry=retry_if_exception(lambda error: _pause_after(error) is not None),
+            wait=lambda state: max(_pause_after(state.outcome and state.outcome.exception()) or 0.0, _BACKOFF(state)),
             stop=give_up,
             before_sleep=count,
             reraise=True,
         )
-        try:
-            return await tries(self._post, request)
-        except _PassingError as passing:
-            raise passing.failure from passing.__cause__
+        return await tries(self._post, request)
 
     async def _post(self, request: bytes) -> httpx.Response:
         assert self._client is not None
         try:
             response = await self._client.post(self.url, content=request)
         except (httpx.RequestError, httpx.InvalidURL) as error:
-            raise _PassingError(_unreachable(self.url, error)) from error
-        if response.is_success:
-            return response
-        if response.status_code in BUSY or response.status_code >= 500:
-            raise _PassingError(_refusal(response), _retry_after_s(response))
-        raise _refusal(response)
+            raise JudgeDownError(
+                f"The judge at {place_of(self.url)} cannot be reached ({str(error) or type(error).__name__}).",
+                "Start it, or correct RAG_JUDGE__BASE_URL.",
+                pause_s=0.0,
+            ) from error
+        if not response.is_success:
+            raise _refusal(response)
+        return response
 
-    def _read(self, response: httpx.Response) -> Reply:
+    def _read(self, response: httpx.Response) -> str:
         try:
             completion = _Completion.model_validate_json(response.content)
         except ValidationError as error:
             raise JudgeDownError(
-                f"The judge's server sent no chat completion: {shown(response.text)}.",
+                f"The judge's server sent no chat completion: {_shown(response.text)}.",
                 "Correct RAG_JUDGE__BASE_URL: it names an OpenAI-compatible server and ends in /v1.",
             ) from error
-        choice, usage = completion.choices[0], completion.usage or _Usage()
         self.tally.replies += 1
-        self.tally.prompt_tokens += usage.prompt_tokens or 0
-        self.tally.completion_tokens += usage.completion_tokens or 0
-        text = choice.message.content or ""
-        if choice.finish_reason == "length":
+        self.tally.prompt_tokens += completion.prompt_tokens or 0
+        self.tally.completion_tokens += completion.completion_tokens or 0
+        text = completion.text or ""
+        if completion.finish_reason == "length":
             raise JudgeUnusableError.of("The judge's reply was cut off at the server's limit of tokens", text)
         if not text.strip():
             raise JudgeUnusableError("The judge's reply is empty.", "Take another model.")
-        return Reply(text=text)
-
-
-class _PassingError(Exception):
-    """A failure that may be gone at the next try; the server asks for a pause of `asked_s`."""
-
-    def __init__(self, failure: JudgeError, asked_s: float = 0.0) -> None:
-        super().__init__(str(failure))
-        self.failure = failure
-        self.asked_s = asked_s
-
-
-def _pause_s(state: RetryCallState) -> float:
-    failure = state.outcome.exception() if state.outcome else None
-    asked_s = failure.asked_s if isinstance(failure, _PassingError) else 0.0
-    return max(asked_s, _BACKOFF(state))
+        return text
 
 
 def place_of(url: str) -> str:
@@ -219,59 +214,30 @@ def place_of(url: str) -> str:
     return re.sub(r"^\w+://", "", url).partition("/")[0].rpartition("@")[2]
 
 
-def shown(text: str) -> str:
+def _shown(text: str) -> str:
     """Return the beginning of a text, in quotes and on one line."""
     line = " ".join(text.split())
     return repr(line if len(line) <= 100 else line[:99] + "…")
 
 
-def _unreachable(url: str, error: Exception) -> JudgeError:
-    return JudgeDownError(
-        f"The judge at {place_of(url)} cannot be reached ({str(error) or type(error).__name__}).",
-        "Start it, or correct RAG_JUDGE__BASE_URL.",
-    )
+def _pause_after(error: BaseException | None) -> float | None:
+    return error.pause_s if isinstance(error, JudgeDownError) else None
 
 
 def _refusal(response: httpx.Response) -> JudgeError:
     status = response.status_code
-    fact = f"The judge answered HTTP {status}: {shown(_said(response))}."
+    try:
+        error = response.json()["error"]
+        said = str(error["message"] if isinstance(error, dict) else error)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        said = response.text
+    fact = f"The judge answered HTTP {status}: {_shown(said)}."
     if status in BUSY or status >= 500:
-        return JudgeDownError(fact, "Try again later; if it is too busy, set RAG_JUDGE__CONCURRENCY lower.")
+        asked = response.headers.get("retry-after", "")
+        pause_s = float(asked) if asked.isdecimal() else 0.0
+        return JudgeDownError(fact, "Try again later; if it is too busy, set RAG_JUDGE__CONCURRENCY lower.", pause_s)
     if status in {401, 403}:
         return JudgeDownError(fact, "Set RAG_JUDGE__API_KEY to a key that it accepts.")
     if status in CLOSED or response.is_redirect:
         return JudgeDownError(fact, "Correct RAG_JUDGE__BASE_URL, which ends in /v1, or RAG_JUDGE__MODEL.")
     return JudgeRefusedError(fact, "Try another RAG_JUDGE__RESPONSE_FORMAT, or a model with a larger context window.")
-
-
-def _said(response: httpx.Response) -> str:
-    """The server's own words."""
-    try:
-        error = response.json()["error"]
-        return str(error["message"] if isinstance(error, dict) else error)
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return response.text
-
-
-def _retry_after_s(response: httpx.Response) -> float:
-    asked = response.headers.get("retry-after", "")
-    return float(asked) if asked.isdecimal() else 0.0
-
-
-class _Message(BaseModel):
-    content: str | None = None
-
-
-class _Choice(BaseModel):
-    message: _Message
-    finish_reason: str | None = None
-
-
-class _Usage(BaseModel):
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-
-
-class _Completion(BaseModel):
-    choices: Annotated[list[_Choice], Field(min_length=1)]
-    usage: _Usage | None = None

@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from errors import RagError
-from eval.scoring.judge_client.client import Judge
-from eval.scoring.judge_client.replies import json_in
+from eval.scoring.judge_client.client import Judge, json_in
 from eval.scoring.judge_client.server import JudgeUnusableError
 from eval.scoring.judged.scorer import Ask, Judged, JudgedScorer, Material
 
@@ -37,12 +36,13 @@ class DeepEvalMissingError(RagError):
 
     code = "deepeval_missing"
 
-    def __init__(self, python: Path, why: str) -> None:
-        super().__init__(
-            f"DeepEval cannot be run by {python}: {why}.",
-            "Make a separate environment: python3.11 -m venv DIR && DIR/bin/pip install -r requirements-deepeval.txt"
-            " and give --deepeval-python DIR/bin/python.",
-        )
+
+def _missing(python: Path, why: str) -> DeepEvalMissingError:
+    return DeepEvalMissingError(
+        f"DeepEval cannot be run by {python}: {why}.",
+        "Make a separate environment: python3.11 -m venv DIR && DIR/bin/pip install -r requirements-deepeval.txt"
+        " and give --deepeval-python DIR/bin/python.",
+    )
 
 
 def deepeval_scorer(judge: Judge, python: Path, at_once: int, timeout_s: float) -> JudgedScorer:
@@ -88,9 +88,9 @@ def _check(python: Path) -> None:
             [python, "-c", look], capture_output=True, text=True, check=False, timeout=LOADING_S
         ).stdout.strip()
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise DeepEvalMissingError(python, getattr(error, "strerror", None) or str(error)) from error
+        raise _missing(python, getattr(error, "strerror", None) or str(error)) from error
     if found != "True":
-        raise DeepEvalMissingError(python, "it is not installed there" if found == "False" else "this is not a Python")
+        raise _missing(python, "it is not installed there" if found == "False" else "this is not a Python")
 
 
 async def _start(python: Path, home: str) -> asyncio.subprocess.Process:
@@ -132,7 +132,7 @@ class _Worker:
         except TimeoutError:
             broken = f"it was not loaded within {LOADING_S:g} s"
         if broken is not None:
-            raise DeepEvalMissingError(python, broken)
+            raise _missing(python, broken)
 
     async def score(self, name: str, material: Material) -> float:
         """Have one metric computed.

@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from eval.scoring.judge_client.client import Judge
-from eval.scoring.judge_client.replies import json_in
+from eval.scoring.judge_client.client import Judge, json_in
 from eval.scoring.judge_client.server import JudgeUnusableError
 
 BATCH = 10

@@ -20,8 +20,7 @@ import json, sys
 from contextlib import asynccontextmanager
 from pathlib import Path
 from eval.run_folder import RunFolder
-from eval.scoring.judge_client.client import Judge
-from eval.scoring.judge_client.cache import JudgeCache
+from eval.scoring.judge_client.client import Judge, JudgeCache
 from eval.scoring.judge_client.server import JudgeServer
 from eval.scoring.judged.scorer import Judged, JudgedScorer
 from eval.scoring.stage import score_run

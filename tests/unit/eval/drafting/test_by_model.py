@@ -6,8 +6,7 @@ from pathlib import Path
 
 from eval.drafting.by_model import KINDS, Writer
 from eval.drafting.draft import NEAR_MISS, Checks, Leaf
-from eval.scoring.judge_client.cache import JudgeCache
-from eval.scoring.judge_client.client import Judge
+from eval.scoring.judge_client.client import Judge, JudgeCache
 from eval.scoring.judge_client.server import JudgeServer
 from settings import JudgeSettings
 from tests.servers.scripted_judge import input_of, schema_of

@@ -13,9 +13,7 @@ from eval.cases import Case
 from eval.cells import failed, scored
 from eval.rows import Row, Seen
 from eval.run_folder import Header, RunFolder, Scored
-from eval.scoring.judge_client.cache import JudgeCache
-from eval.scoring.judge_client.client import Judge
-from eval.scoring.judge_client.replies import json_in
+from eval.scoring.judge_client.client import Judge, JudgeCache, json_in
 from eval.scoring.judge_client.server import JudgeDownError, JudgeServer, JudgeUnusableError
 from eval.scoring.judge_option import Judging, add_judge_arguments
 from eval.scoring.judged.noise import noise
@@ -202,5 +200,7 @@ def test_a_model_that_is_too_weak_a_judge_is_told_as_such(folder: RunFolder, tmp
 
     assert "- 20 replies of the server: 20 tokens read, 60 written\n" in told
     assert "**Most replies were unusable.** This model is too weak a judge, or RAG_JUDGE__RESPONSE_FORMAT=json" in told
-    assert "- faithfulness, answer_relevancy: 0 of 10 rows scored. The judge's reply is no JSON object: 'Well" in told
+    assert (
+        "- faithfulness, answer_relevancy: 0 of 10 rows scored. The judge's reply is not a JSON object: '" in told
+    )
     assert "given up" not in told

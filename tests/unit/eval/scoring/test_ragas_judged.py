@@ -16,8 +16,7 @@ from eval.cases import Case
 from eval.cells import Cell, mean
 from eval.rows import Row, Seen
 from eval.scoring.catalogue import names_of
-from eval.scoring.judge_client.cache import JudgeCache
-from eval.scoring.judge_client.client import Judge
+from eval.scoring.judge_client.client import Judge, JudgeCache
 from eval.scoring.judge_client.server import JudgeServer
 from eval.scoring.judged.scorer import JudgedScorer
 from eval.scoring.ragas_metrics import RagasMissingError, ragas_scorer
@@ -136,20 +135,20 @@ def test_junk_on_a_fifth_of_the_rows_changes_the_coverage_and_not_the_mean_of_th
     assert means["faithfulness"].value == pytest.approx(1 / 4)
     assert (means["context_recall"].n, means["context_recall"].of) == (10, 10)
     assert means["factual_correctness"].value == pytest.approx(0.33)
-    assert cells["3"]["faithfulness"].failed == "The judge's reply is no JSON object: 'Certainly! I think so.'."
+    assert cells["3"]["faithfulness"].failed == "The judge's reply is not a JSON object: 'Certainly! I think so.'."
 
 
 @pytest.mark.parametrize(
     ("reply", "why"),
     [
-        ("It is faithful, I would say.", "no JSON object"),
-        ('{"statements": [{"statement": "a", "reason": "b", "verdict": NaN}]}', "no JSON object"),
+        ("It is faithful, I would say.", "not a JSON object"),
+        ('{"statements": [{"statement": "a", "reason": "b", "verdict": NaN}]}', "not a JSON object"),
         ('{"statements": [{"statement": "a", "reason": "b", "verdict": 7}]}', "verdict 7 is neither 0 nor 1"),
         ('{"statements": [{"statement": "a", "reason": "b", "verdict": 0.5}]}', "not what was asked for .*verdict"),
         ('{"statements": []}', "judges nothing"),
         ('{"answer": 1}', "not what was asked for .statements: Field required"),
         ("", "reply is empty"),
-        ("[" * 100_000, "no JSON object"),
+        ("[" * 100_000, "not a JSON object"),
     ],
     ids=["prose", "NaN", "out of range", "half", "nothing", "another shape", "empty", "deeply nested"],
 )

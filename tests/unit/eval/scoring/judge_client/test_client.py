@@ -15,8 +15,7 @@ from eval.cells import Cell
 from eval.rows import Row
 from eval.run_folder import Header, RunFolder
 from eval.scoring.judge_client import server as server_module
-from eval.scoring.judge_client.cache import JudgeCache, JudgeCacheError
-from eval.scoring.judge_client.client import DOWN_AFTER_ROWS, Judge
+from eval.scoring.judge_client.client import DOWN_AFTER_ROWS, Judge, JudgeCache, JudgeCacheError
 from eval.scoring.judge_client.server import JudgeServer
 from eval.scoring.judged.scorer import Ask, Judged, JudgedScorer, Material
 from eval.scoring.stage import score_run

@@ -9,8 +9,7 @@ import pytest
 from eval.cases import Case
 from eval.cells import Cell
 from eval.rows import Row, Seen
-from eval.scoring.judge_client.cache import JudgeCache
-from eval.scoring.judge_client.client import Judge
+from eval.scoring.judge_client.client import Judge, JudgeCache
 from eval.scoring.judge_client.server import JudgeServer
 from eval.scoring.judged.deepeval_metrics import DeepEvalMissingError, deepeval_scorer
 from settings import JudgeSettings
@@ -105,7 +104,7 @@ def test_one_bad_reply_or_crash_of_a_metric_is_one_cell(python: Path, tmp_path: 
         cells = cells_of(judge_of(server, tmp_path), python, "a", "connect")
 
     assert (cells["a"]["deepeval_faithfulness"].failed or "").startswith("The judge's reply judges nothing: ")
-    assert (cells["a"]["deepeval_answer_relevancy"].failed or "").startswith("The judge's reply is no JSON object: ")
+    assert (cells["a"]["deepeval_answer_relevancy"].failed or "").startswith("The judge's reply is not a JSON object: ")
     assert "(verdicts.0.verdict: 'perhaps' is not one of" in (cells["a"]["deepeval_contextual_recall"].failed or "")
     assert cells["a"]["deepeval_contextual_precision"].score == pytest.approx(2 / 3)
     assert {cell.failed for cell in cells["connect"].values()} == {

@@ -9,8 +9,7 @@ import pytest
 from eval.cases import Case
 from eval.cells import Cell
 from eval.rows import Row
-from eval.scoring.judge_client.cache import JudgeCache
-from eval.scoring.judge_client.client import Judge
+from eval.scoring.judge_client.client import Judge, JudgeCache
 from eval.scoring.judge_client.server import JudgeServer
 from eval.scoring.judged.families import OWN, Family
 from settings import JudgeSettings
