@@ -17,13 +17,13 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from eval.cases import Case, Evidence
+from eval.rows import says_unknown
 from index.documents.normalization import normalize
 
 BUDGETS_CHARS = (2000, 4000, 8000)
 SHORT_ANSWER_WORDS = 6
 SHINGLE_WORDS = 8
 ARTICLES = frozenset({"a", "an", "the"})
-NOT_KNOWN = ("i don't know", "i don’t know")
 # Chinese and Japanese put no blanks between words: there, a character is one.
 _LONE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
 _WORD = re.compile(rf"[{_LONE}]|[^\W_{_LONE}]+")
@@ -113,7 +113,7 @@ def crag_score(said: str | None, references: Iterable[str]) -> int:
 
     0 for no answer (None) and answers that begin with "I don't know".
     """
-    if said is None or said.strip().lower().startswith(NOT_KNOWN):
+    if said is None or says_unknown(said):
         return 0
     return 1 if any(contains(said, reference) for reference in references) else -1
 

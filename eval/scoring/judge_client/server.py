@@ -168,8 +168,8 @@ class JudgeServer:
             self.tally.tried_again += 1
 
         tries = AsyncRetrying(
-            retry=retry_if_exception(lambda error: _pause_after(error) is not None),
-            wait=lambda state: max(_pause_after(state.outcome and state.outcome.exception()) or 0.0, _BACKOFF(state)),
+            retry=retry_if_exception(lambda error: _asked_pause_s(error) is not None),
+            wait=_pause_s,
             stop=give_up,
             before_sleep=count,
             reraise=True,
@@ -220,7 +220,12 @@ def _shown(text: str) -> str:
     return repr(line if len(line) <= 100 else line[:99] + "…")
 
 
-def _pause_after(error: BaseException | None) -> float | None:
+def _pause_s(state: RetryCallState) -> float:
+    asked_s = _asked_pause_s(state.outcome.exception()) if state.outcome else None
+    return max(asked_s or 0.0, _BACKOFF(state))
+
+
+def _asked_pause_s(error: BaseException | None) -> float | None:
     return error.pause_s if isinstance(error, JudgeDownError) else None
 
 

@@ -66,13 +66,13 @@ def deepeval_scorer(judge: Judge, python: Path, at_once: int, timeout_s: float) 
         # DeepEval keeps notes in the home and the working folder, and reads settings there: these are empty.
         with tempfile.TemporaryDirectory() as home:
             process = await _start(python, home)
-            worker = _Worker(process, judge, repeat, 5 * timeout_s)
-            reading = asyncio.create_task(worker.read())
             try:
-                await worker.wait_ready(python)
+                await _wait_ready(process, python)
+                worker = _Worker(process, judge, repeat, 5 * timeout_s)
+                reading = asyncio.create_task(worker.read())
                 yield worker.score
-            finally:
                 reading.cancel()
+            finally:
                 with suppress(ProcessLookupError):
                     process.kill()
                 await process.wait()
@@ -107,6 +107,32 @@ async def _start(python: Path, home: str) -> asyncio.subprocess.Process:
     )
 
 
+async def _wait_ready(process: asyncio.subprocess.Process, python: Path) -> None:
+    """Wait until DeepEval is loaded."""
+    assert process.stdout is not None
+    try:
+        async with asyncio.timeout(LOADING_S):
+            line = await process.stdout.readline()
+    except TimeoutError:
+        raise _missing(python, f"it was not loaded within {LOADING_S:g} s") from None
+    broken = json.loads(line).get("broken") if line else "it ended at once"
+    if broken is not None:
+        raise _missing(python, broken)
+
+
+class _Cell:
+    """A score that is under way, and how often each prompt was asked for it."""
+
+    def __init__(self) -> None:
+        self.score: asyncio.Future[float] = asyncio.get_running_loop().create_future()
+        self.asked: Counter[str] = Counter()
+
+    def fail(self, error: RagError) -> None:
+        """Settle it, unless it is settled."""
+        if not self.score.done():
+            self.score.set_exception(error)
+
+
 class _Worker:
     """The other process, and what is under way in it."""
 
@@ -118,21 +144,9 @@ class _Worker:
         self._repeat = repeat
         self._limit_s = limit_s
         self._numbers = itertools.count(1)
-        self._ready: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
-        self._cells: dict[int, asyncio.Future[float]] = {}
-        self._asked: dict[int, Counter[str]] = {}
+        self._cells: dict[int, _Cell] = {}
         self._answers: set[asyncio.Task[None]] = set()
         self._ended = False
-
-    async def wait_ready(self, python: Path) -> None:
-        """Wait until DeepEval is loaded."""
-        try:
-            async with asyncio.timeout(LOADING_S):
-                broken = await self._ready
-        except TimeoutError:
-            broken = f"it was not loaded within {LOADING_S:g} s"
-        if broken is not None:
-            raise _missing(python, broken)
 
     async def score(self, name: str, material: Material) -> float:
         """Have one metric computed.
@@ -142,9 +156,8 @@ class _Worker:
         """
         if self._ended:
             raise _ended()
-        number = next(self._numbers)
-        done: asyncio.Future[float] = asyncio.get_running_loop().create_future()
-        self._cells[number], self._asked[number] = done, Counter()
+        number, cell = next(self._numbers), _Cell()
+        self._cells[number] = cell
         case = {
             "input": material.question,
             "actual_output": material.answer,
@@ -154,13 +167,13 @@ class _Worker:
         try:
             await self._send({"score": number, "metric": name, "case": case})
             async with asyncio.timeout(self._limit_s):
-                return await done
+                return await cell.score
         except TimeoutError as error:
             raise JudgeUnusableError(
                 f"DeepEval did not finish within {self._limit_s:g} s.", "Set RAG_JUDGE__TIMEOUT_S higher."
             ) from error
         finally:
-            del self._cells[number], self._asked[number]
+            del self._cells[number]
 
     async def read(self) -> None:
         """Take in what the process says, until it ends."""
@@ -170,38 +183,28 @@ class _Worker:
                 task = asyncio.create_task(self._answer(message))
                 self._answers.add(task)
                 task.add_done_callback(self._answers.discard)
-            elif "done" in message:
-                self._settle(message)
-            elif not self._ready.done():
-                self._ready.set_result(message.get("broken"))
-        if not self._ready.done():
-            self._ready.set_result("it ended at once")
+            elif cell := self._cells.get(message["done"]):
+                if "failed" in message:
+                    fact = f"DeepEval cannot compute it: {message['failed']}."
+                    cell.fail(JudgeUnusableError(fact, "Take another model."))
+                elif not cell.score.done():
+                    cell.score.set_result(message["score"])
         self._ended = True
         for cell in self._cells.values():
-            _fail(cell, _ended())
+            cell.fail(_ended())
 
     async def _answer(self, question: Mapping[str, Any]) -> None:
-        prompt, schema, cell = question["prompt"], question["schema"], question["of"]
-        if cell not in self._asked:  # given up meanwhile
+        prompt, schema, cell = question["prompt"], question["schema"], self._cells.get(question["of"])
+        if cell is None:  # given up meanwhile
             return
-        nth = f"{self._repeat}.{self._asked[cell][prompt]}"
-        self._asked[cell][prompt] += 1
+        nth = f"{self._repeat}.{cell.asked[prompt]}"
+        cell.asked[prompt] += 1
         try:
             text = await self._judge.ask(prompt, schema, nth, lambda said: _judgement(schema, said))
             await self._send({"reply": question["ask"], "text": text})
         except RagError as error:
-            if cell in self._cells:
-                _fail(self._cells[cell], error)
+            cell.fail(error)
             await self._send({"reply": question["ask"], "failed": True})
-
-    def _settle(self, message: Mapping[str, Any]) -> None:
-        cell = self._cells.get(message["done"])
-        if cell is None or cell.done():
-            return
-        if "score" in message:
-            cell.set_result(message["score"])
-        else:
-            _fail(cell, JudgeUnusableError(f"DeepEval cannot compute it: {message['failed']}.", "Take another model."))
 
     async def _send(self, message: Mapping[str, Any]) -> None:
         with suppress(ConnectionError):  # `read` notices the end
@@ -213,14 +216,9 @@ def _ended() -> JudgeUnusableError:
     return JudgeUnusableError("DeepEval's process ended.", "Run the same command again.")
 
 
-def _fail(cell: "asyncio.Future[float]", error: RagError) -> None:
-    if not cell.done():
-        cell.set_exception(error)
-
-
 def _judgement(schema: Mapping[str, Any], text: str) -> str:
     """Return the JSON of a reply that follows the schema and judges something: DeepEval takes nothing for perfect."""
-    import jsonschema  # noqa: PLC0415  # `METRICS` is read where nothing is judged
+    import jsonschema  # noqa: PLC0415  # of the extra `eval`
 
     found = json_in(text)
     judgement = json.loads(found)

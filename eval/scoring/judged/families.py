@@ -13,7 +13,8 @@ from eval.cells import Cell
 from eval.scoring.catalogue import names_of
 from eval.scoring.judge_client.client import Judge
 from eval.scoring.judged import nuggets, ratings, support
-from eval.scoring.judged.scorer import Ask, Count, Judged, JudgedScorer, Material, Need
+from eval.scoring.judged.scorer import Ask, Count, Judged, JudgedScorer, Material
+from eval.scoring.stage import Need
 
 Decided = Mapping[str, float | Cell] | Mapping[str, float] | Cell
 """Metric's name -> score, or the cell; one cell where all are alike."""

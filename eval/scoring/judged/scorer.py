@@ -21,6 +21,7 @@ from eval.rows import Quote, Row
 from eval.scoring.judge_client.client import Judge
 from eval.scoring.judge_client.server import JudgeDownError, JudgeError, JudgeRefusedError
 from eval.scoring.stage import Cells, Line, Need, Todo, lacking
+from eval.tables import counted
 
 ROUNDING = 1e-6
 
@@ -147,7 +148,7 @@ class JudgedScorer:
                 questions += sum(one.questions_about(case, row) for one in self._metrics if one.name not in known)
         if not to_judge or self._judge.given_up:
             return
-        rows = "1 row" if len(to_judge) == 1 else f"{len(to_judge)} rows"
+        rows = counted(len(to_judge), "row")
         self._judge.tell(f"{self.family}: {rows} to judge, at most {questions:,} questions to the judge")
         yield from in_sync(self._lines(to_judge, repeat))
 

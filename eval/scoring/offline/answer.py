@@ -56,7 +56,8 @@ class AnswerScorer:
 
     Args:
         family: of the cells.
-        cells: (case, row) pairs, each answered and with a reference -> the cells of each row, by its id.
+        cells: (case, row) pairs, each answered and with a reference -> the cells of each row, by its id;
+            a ModelError fails them all.
     """
 
     def __init__(self, family: str, cells: Callable[[Todo], Mapping[str, Cells]]) -> None:
@@ -73,7 +74,10 @@ class AnswerScorer:
         for begin in range(0, len(todo), BATCH_ROWS):
             batch = todo[begin : begin + BATCH_ROWS]
             answers = [(case, row) for case, row in batch if row.outcome == "answered" and references_of(case)]
-            said = self._cells(answers) if answers else {}
+            try:
+                said = self._cells(answers) if answers else {}
+            except ModelError as error:
+                said = {row.id: dict.fromkeys(self._names, failed(error.fact)) for _, row in answers}
             for case, row in batch:
                 references = references_of(case)
                 if not references:
@@ -133,14 +137,11 @@ def bert_scored(pairs: Todo, encode: EncodeTokens) -> dict[str, Cells]:
 
     Args:
         pairs: rows that are answered, with cases that have a reference.
-        encode: embeds the tokens of texts; may raise ModelError, which fails the cells.
+        encode: embeds the tokens of texts; may raise ModelError.
     """
     texts = {row.id: (spoken(row.answer or ""), *references_of(case)) for case, row in pairs}
     distinct = list(dict.fromkeys(text for several in texts.values() for text in several))
-    try:
-        vectors = dict(zip(distinct, encode(distinct), strict=True))
-    except ModelError as error:
-        return {id_: dict.fromkeys(_BERT_SCORE, failed(error.fact)) for id_ in texts}
+    vectors = dict(zip(distinct, encode(distinct), strict=True))
     cells: dict[str, Cells] = {}
     for id_, (answer, *references) in texts.items():
         found = [bert_score(vectors[answer], vectors[reference]) for reference in references]

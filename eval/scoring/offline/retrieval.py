@@ -13,6 +13,11 @@ from eval.scoring.stage import Cells, failed_for
 
 _OF_PAGES = tuple(f"page@{budget}" for budget in BUDGETS_CHARS)
 _OF_DOCUMENTS = ("doc@1", "doc@3", "doc@10", "mrr", "ndcg@10", *_OF_PAGES)
+_CASE_LACKS = {
+    **dict.fromkeys(("doc", "mrr"), "the case names no relevant document"),
+    "ndcg": "the case grades no documents",
+    **dict.fromkeys(("evidence", "page"), "the case names no evidence"),
+}
 
 
 def score_retrieval(case: Case, row: Row) -> Cells:
@@ -44,15 +49,11 @@ def _with_relevant_docs(case: Case) -> Case:
 
 
 def _lacking(case: Case, name: str) -> str:
+    kind = name.partition("@")[0]
     if case.unanswerable:
         return "the corpus does not answer the question"
-    kind = name.partition("@")[0]
-    if kind == "ndcg":
-        return "the case grades no documents"
-    if kind in ("doc", "mrr"):
-        return "the case names no relevant document"
-    if kind in ("evidence", "page"):
-        return "the case names no evidence"
+    if kind in _CASE_LACKS:
+        return _CASE_LACKS[kind]
     if kind == "context" and not case.references:
         return "the case has no reference context"
     if case.evidence:

@@ -200,7 +200,5 @@ def test_a_model_that_is_too_weak_a_judge_is_told_as_such(folder: RunFolder, tmp
 
     assert "- 20 replies of the server: 20 tokens read, 60 written\n" in told
     assert "**Most replies were unusable.** This model is too weak a judge, or RAG_JUDGE__RESPONSE_FORMAT=json" in told
-    assert (
-        "- faithfulness, answer_relevancy: 0 of 10 rows scored. The judge's reply is not a JSON object: '" in told
-    )
+    assert "- faithfulness, answer_relevancy: 0 of 10 rows scored. The judge's reply is not a JSON object: '" in told
     assert "given up" not in told

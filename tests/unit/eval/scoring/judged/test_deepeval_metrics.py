@@ -123,7 +123,7 @@ def test_a_process_that_dies_fails_the_cells_and_is_said(server: ScriptedLLM, py
     [
         ("absent", "No such file or directory"),
         ("without", "it is not installed there"),
-        ("no-python", "this is no Python"),
+        ("no-python", "this is not a Python"),
     ],
 )
 def test_an_environment_without_it_is_told_before_anything_is_judged(
