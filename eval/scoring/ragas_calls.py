@@ -48,7 +48,7 @@ Embed = Callable[[str], list[float]]
 
 
 class RagasComputed:
-    """Computes the metrics without a judge, of one pair of texts or of one list of passages.
+    """Computes the metrics without a judge.
 
     Args:
         vectors: of texts.
@@ -60,30 +60,26 @@ class RagasComputed:
     def __init__(self, vectors: Vectors) -> None:
         self._vectors = vectors
         embeddings = _Embeddings(lambda text: list(map(float, vectors.of([text])[text])))
-        self._texts = {
+        self._metrics: dict[str, Any] = {
+            "ragas_context_recall": NonLLMContextRecall(_distance_measure=_Quiet()),
+            "ragas_context_precision": NonLLMContextPrecisionWithReference(distance_measure=_Quiet()),
             "ragas_string_similarity": NonLLMStringSimilarity(),
             "ragas_rouge_score": RougeScore(),
             "ragas_bleu_score": BleuScore(),
             "ragas_exact_match": ExactMatch(),
             "ragas_semantic_similarity": SemanticSimilarity(embeddings=embeddings),
         }
-        self._contexts = {
-            "ragas_context_recall": NonLLMContextRecall(_distance_measure=_Quiet()),
-            "ragas_context_precision": NonLLMContextPrecisionWithReference(distance_measure=_Quiet()),
-        }
 
     def prepare(self, texts: list[str]) -> None:
         """Embed many texts at once, which is several times as fast; may raise ModelError."""
         self._vectors.of(texts)
 
-    async def of_texts(self, name: str, answer: str, reference: str) -> float:
-        """Compare an answer with a reference."""
-        return float((await self._texts[name].ascore(reference=reference, response=answer)).value)
-
-    async def of_contexts(self, name: str, passages: list[str], references: list[str]) -> float:
-        """Compare passages, best first, with the texts that the reference answer rests on."""
-        sample = SingleTurnSample(retrieved_contexts=passages, reference_contexts=references)
-        return float(await self._contexts[name]._single_turn_ascore(sample, None))
+    async def score(self, name: str, **texts: str | list[str]) -> float:
+        """Return the score; `texts` are named as RAGAS names them."""
+        metric = self._metrics[name]
+        if isinstance(metric, NonLLMContextRecall | NonLLMContextPrecisionWithReference):
+            return float(await metric._single_turn_ascore(SingleTurnSample(**texts), None))
+        return float((await metric.ascore(**texts)).value)
 
 
 class RagasJudged:

@@ -6,10 +6,10 @@ score. Where it is not installed, none of what is computed applies, which is rep
 """
 
 import asyncio
+import math
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
-from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Protocol
 
@@ -21,8 +21,8 @@ from eval.rows import Row
 from eval.scoring.catalogue import names_of
 from eval.scoring.judge_client.client import Judge
 from eval.scoring.judged.scorer import Ask, Judged, JudgedScorer
-from eval.scoring.offline.answer import BATCH_ROWS, VECTOR_DECIMALS, no_reference, references_of
-from eval.scoring.stage import Line, Todo, failed_for, lacking
+from eval.scoring.offline.answer import BATCH_ROWS, VECTOR_DECIMALS
+from eval.scoring.stage import Line, Todo, lacking, references_of
 
 if TYPE_CHECKING:
     from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -60,11 +60,8 @@ class Computes(Protocol):
     def prepare(self, texts: list[str]) -> None:
         """Embed many texts at once."""
 
-    async def of_texts(self, name: str, answer: str, reference: str) -> float:
-        """Compare an answer with a reference."""
-
-    async def of_contexts(self, name: str, passages: list[str], references: list[str]) -> float:
-        """Compare passages with reference contexts."""
+    async def score(self, name: str, **texts: str | list[str]) -> float:
+        """Return the score; `texts` are named as RAGAS names them."""
 
 
 def load_computed(vectors: "Vectors") -> Computes:
@@ -153,33 +150,30 @@ async def _score_batch(ragas: Computes, batch: Todo) -> list[Line]:
 async def _context_cell(ragas: Computes, name: str, case: Case, row: Row) -> Cell:
     if lack := lacking(case, row, "contexts", "passages"):
         return lack
-    passages, references = [passage.text for passage in row.passages], list(case.references)
-    if not passages:
+    if not row.passages:
         return scored(0)  # RAGAS has no figure for that
-    pairs = sum(map(len, passages)) * sum(map(len, references))
-    return await _cell(name, partial(ragas.of_contexts, name, passages, references), pairs, MOST_CONTEXT_PAIRS)
+    passages = [passage.text for passage in row.passages]
+    texts = {"retrieved_contexts": passages, "reference_contexts": list(case.references)}
+    return await _cell(ragas, name, MOST_CONTEXT_PAIRS, **texts)
 
 
 async def _text_cell(ragas: Computes, name: str, case: Case, row: Row) -> Cell:
-    if not references_of(case):
-        return not_applicable(no_reference(case))
-    if row.outcome != "answered":
-        return scored(0) if row.outcome == "declined" else failed(failed_for(row))
-    answer = _said(row)
+    if lack := lacking(case, row, "reference", declined=0.0):
+        return lack
     best = failed("there is no reference")
     for reference in references_of(case):
-        pairs = len(answer) * len(reference)
-        cell = await _cell(name, partial(ragas.of_texts, name, answer, reference), pairs, MOST_TEXT_PAIRS)
+        cell = await _cell(ragas, name, MOST_TEXT_PAIRS, response=_said(row), reference=reference)
         if best.score is None or (cell.score is not None and cell.score > best.score):
             best = cell
     return best
 
 
-async def _cell(name: str, compute: Callable[[], Awaitable[float]], pairs: int, most_pairs: int) -> Cell:
+async def _cell(ragas: Computes, name: str, most_pairs: int, **texts: str | list[str]) -> Cell:
+    pairs = math.prod(len("".join(text)) for text in texts.values())
     if pairs > most_pairs:
         return failed(f"too long: {pairs:,} pairs of characters to compare, of at most {most_pairs:,}")
     try:
-        value = await compute()
+        value = await ragas.score(name, **texts)
     except RagError as error:
         return failed(error.fact)
     except _BROKEN as error:

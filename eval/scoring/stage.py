@@ -14,7 +14,7 @@ from typing import Literal, Protocol
 
 from eval.cases import Case
 from eval.cells import Cell, failed, not_applicable, scored
-from eval.metrics import spoken
+from eval.metrics import spoken, words
 from eval.rows import Row
 from eval.run_folder import RunFolder, Scored
 from eval.summary import overview
@@ -137,8 +137,8 @@ def lacking(case: Case, row: Row, *needs: Need, declined: float | None = None) -
 def _case_lacks(case: Case, needs: Sequence[Need]) -> str:
     if case.unanswerable:
         return "the corpus does not answer the question"
-    if "reference" in needs and not case.answer:
-        return "the case has no reference answer"
+    if "reference" in needs and not references_of(case):
+        return "the reference answer holds no word" if case.answer else "the case has no reference answer"
     if "contexts" in needs and not case.references:
         return "the case has no reference contexts"
     if "nuggets" in needs and not case.nuggets:
@@ -146,6 +146,13 @@ def _case_lacks(case: Case, needs: Sequence[Need]) -> str:
     if "facts" in needs and not (case.nuggets or case.answer or any(case.references)):
         return "the case has neither nuggets nor a reference to make them from"
     return ""
+
+
+def references_of(case: Case) -> tuple[str, ...]:
+    """Return the right answers that say anything; none if the question has none."""
+    return (
+        () if case.unanswerable else tuple(text for text in (case.answer, *case.alternatives) if text and words(text))
+    )
 
 
 def failed_for(row: Row) -> str:

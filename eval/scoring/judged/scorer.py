@@ -1,6 +1,6 @@
 """Score rows by metrics that a judge decides: which metric a row allows, many rows at once, one bad reply one cell.
 
-Flow: `stage.py` -> **here** -> an asker (`family.py`, `ragas_calls.py`, `deepeval_metrics.py`) ->
+Flow: `stage.py` -> **here** -> an asker (`families.py`, `ragas_calls.py`, `deepeval_metrics.py`) ->
 `scoring/judge_client/client.py`. `judge_each` serves whatever else asks the judge about many things.
 
 Within a row the metrics go one after another, so no more than RAG_JUDGE__CONCURRENCY questions are out at a time. Once
@@ -20,7 +20,7 @@ from eval.metrics import spoken
 from eval.rows import Quote, Row
 from eval.scoring.judge_client.client import Judge
 from eval.scoring.judge_client.server import JudgeDownError, JudgeError, JudgeRefusedError
-from eval.scoring.stage import Cells, Line, Need, Todo, lacking
+from eval.scoring.stage import Cells, Line, Need, Todo, lacking, references_of
 from eval.tables import counted
 
 ROUNDING = 1e-6
@@ -97,7 +97,7 @@ class Material:
         return cls(
             question=case.question,
             answer=spoken(written),
-            reference=case.answer or "",
+            reference=next(iter(references_of(case)), ""),
             passages=tuple(passage.text for passage in row.passages if passage.text.strip()),
             written=written,
             quotes=tuple(quote for quote in row.citations if quote.quote),

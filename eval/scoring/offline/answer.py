@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from errors import ModelError
-from eval.cases import Case
 from eval.cells import Cell, failed, not_applicable, scored
 from eval.metrics import (
     SHORT_ANSWER_WORDS,
@@ -28,7 +27,7 @@ from eval.metrics import (
     words,
 )
 from eval.scoring.catalogue import names_of
-from eval.scoring.stage import Cells, Line, Todo, failed_for
+from eval.scoring.stage import Cells, Line, Todo, lacking, references_of
 
 if TYPE_CHECKING:  # what metrics there are is read without numpy
     import numpy as np
@@ -73,22 +72,17 @@ class AnswerScorer:
         """
         for begin in range(0, len(todo), BATCH_ROWS):
             batch = todo[begin : begin + BATCH_ROWS]
-            answers = [(case, row) for case, row in batch if row.outcome == "answered" and references_of(case)]
+            lacks = {row.id: lacking(case, row, "reference", declined=0.0) for case, row in batch}
+            answers = [(case, row) for case, row in batch if lacks[row.id] is None]
             try:
                 said = self._cells(answers) if answers else {}
             except ModelError as error:
                 said = {row.id: dict.fromkeys(self._names, failed(error.fact)) for _, row in answers}
             for case, row in batch:
-                references = references_of(case)
-                if not references:
-                    cells = dict.fromkeys(self._names, not_applicable(no_reference(case)))
-                elif row.outcome == "answered":
-                    cells = dict(said[row.id])
-                else:
-                    unsaid = scored(0) if row.outcome == "declined" else failed(failed_for(row))
-                    cells = dict.fromkeys(self._names, unsaid)
+                lack, references = lacks[row.id], references_of(case)
+                cells = said[row.id] if lack is None else dict.fromkeys(self._names, lack)
                 if references and not _short(references):
-                    cells |= {name: not_applicable(_LONG) for name in _OF_SHORT if name in self._names}
+                    cells = cells | {name: not_applicable(_LONG) for name in _OF_SHORT if name in self._names}
                 yield row.id, cells
 
 
@@ -162,17 +156,3 @@ def bert_score(said: "Vectors", wanted: "Vectors") -> Scores:
     precision, recall = float(cosines.max(axis=1)[1:-1].mean()), float(cosines.max(axis=0)[1:-1].mean())
     f1 = 2 * precision * recall / (precision + recall) if precision + recall > 0 else 0.0
     return dict(zip(_BERT_SCORE, (f1, precision, recall), strict=True))
-
-
-def references_of(case: Case) -> tuple[str, ...]:
-    """Return the right answers that say anything; none if the question has none."""
-    if case.unanswerable:
-        return ()
-    return tuple(text for text in (case.answer, *case.alternatives) if text and words(text))
-
-
-def no_reference(case: Case) -> str:
-    """Return why a case has no reference."""
-    if case.unanswerable:
-        return "the corpus does not answer the question"
-    return "the reference answer holds no word" if case.answer else "the case has no reference answer"

@@ -27,13 +27,11 @@ class Lengths:
     def prepare(self, texts: list[str]) -> None:
         self.prepared = texts
 
-    async def of_texts(self, name: str, answer: str, reference: str) -> float:
+    async def score(self, name: str, **texts: str | list[str]) -> float:
         if name == "ragas_bleu_score":
             raise ValueError("nothing to count")
-        return float("nan") if name == "ragas_exact_match" else len(answer) / len(reference)
-
-    async def of_contexts(self, name: str, passages: list[str], references: list[str]) -> float:
-        return len(passages) / len(references) if name else 0
+        compared, known = texts.values()
+        return float("nan") if name == "ragas_exact_match" else len(compared) / len(known)
 
 
 def cells_of(row: Row, **known: Any) -> Cells:
