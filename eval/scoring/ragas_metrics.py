@@ -10,6 +10,7 @@ import math
 import os
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Protocol
 
@@ -103,28 +104,27 @@ def ragas_scorer(judge: Judge, embedder: "Callable[[], BaseEmbedding]", at_once:
     return JudgedScorer("ragas", JUDGED, judge, asker, at_once)
 
 
+@dataclass(frozen=True, slots=True)
 class RagasOfflineScorer:
     """Scores rows in batches, for whose texts vectors are made at once.
 
     The best of several right answers counts, and answers come without their marks.
 
-    Args:
+    Attributes:
         ragas: loads RAGAS; called when there is a row to score. It may raise ImportError.
         tell: called once if RAGAS is not installed.
     """
 
-    family = "ragas_offline"
-
-    def __init__(self, ragas: Callable[[], Computes], tell: Callable[[str], None]) -> None:
-        self._ragas = ragas
-        self._tell = tell
+    ragas: Callable[[], Computes]
+    tell: Callable[[str], None]
+    family: str = "ragas_offline"
 
     def score(self, todo: Todo, repeat: int = 0) -> Iterator[Line]:  # noqa: ARG002
         """Yield the cells of each row, a batch at a time; see `stage.Scorer`."""
         try:
-            ragas = self._ragas()
+            ragas = self.ragas()
         except ImportError as error:
-            self._tell(f"RAGAS's metrics are left out, it cannot be loaded ({error}). Install it: {INSTALL}")
+            self.tell(f"RAGAS's metrics are left out, it cannot be loaded ({error}). Install it: {INSTALL}")
             missing = dict.fromkeys(COMPUTED, not_applicable(f"RAGAS is not installed: {INSTALL}"))
             yield from ((row.id, missing) for _, row in todo)
             return

@@ -10,6 +10,7 @@ not, since asking that row again is what helps.
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from eval.cases import Case
@@ -45,22 +46,17 @@ class Scorer(Protocol):
         """
 
 
+@dataclass(frozen=True, slots=True)
 class EachRow:
-    """A scorer whose rows are scored one by one, quickly and always the same.
+    """A scorer whose rows are scored one by one, quickly and always the same."""
 
-    Args:
-        family: of the cells.
-        cells: scores one row.
-    """
-
-    def __init__(self, family: str, cells: Callable[[Case, Row], Cells]) -> None:
-        self.family = family
-        self._cells = cells
+    family: str
+    cells: Callable[[Case, Row], Cells]
 
     def score(self, todo: Todo, repeat: int = 0) -> Iterator[Line]:  # noqa: ARG002
         """Yield the cells of each row; see `Scorer`."""
         for case, row in todo:
-            yield row.id, self._cells(case, row)
+            yield row.id, self.cells(case, row)
 
 
 def score_run(
@@ -150,9 +146,8 @@ def _case_lacks(case: Case, needs: Sequence[Need]) -> str:
 
 def references_of(case: Case) -> tuple[str, ...]:
     """Return the right answers that say anything; none if the question has none."""
-    return (
-        () if case.unanswerable else tuple(text for text in (case.answer, *case.alternatives) if text and words(text))
-    )
+    known = () if case.unanswerable else (case.answer, *case.alternatives)
+    return tuple(text for text in known if text and words(text))
 
 
 def failed_for(row: Row) -> str:

@@ -115,11 +115,11 @@ Ask = Callable[[str, Material], Awaitable[float | Cell]]
 Asker = Callable[[int], AbstractAsyncContextManager[Ask]]
 
 
+@dataclass(frozen=True, slots=True)
 class JudgedScorer:
     """Scores one family by a judge.
 
-    Args:
-        family: its name.
+    Attributes:
         metrics: all of that family.
         judge: counts, and says when it is given up.
         asker: takes the repeat and gives a function (metric's name, material) -> score, or the cell; it may raise
@@ -127,51 +127,50 @@ class JudgedScorer:
         at_once: rows that are judged at the same time.
     """
 
-    def __init__(self, family: str, metrics: Sequence[Judged], judge: Judge, asker: Asker, at_once: int) -> None:
-        self.family = family
-        self._metrics = metrics
-        self._judge = judge
-        self._asker = asker
-        self._at_once = at_once
+    family: str
+    metrics: Sequence[Judged]
+    judge: Judge
+    asker: Asker
+    at_once: int
 
     def score(self, todo: Todo, repeat: int = 0) -> Iterator[Line]:
         """Yield each row's cells as soon as they are known; once the judge is given up only those that need none."""
         to_judge: list[tuple[Case, Row]] = []
         questions = 0
         for case, row in todo:
-            cells = {judged.name: judged.without_asking(case, row) for judged in self._metrics}
+            cells = {judged.name: judged.without_asking(case, row) for judged in self.metrics}
             known = {name: cell for name, cell in cells.items() if cell is not None}
             if len(known) == len(cells):
                 yield row.id, known
             else:
                 to_judge.append((case, row))
-                questions += sum(one.questions_about(case, row) for one in self._metrics if one.name not in known)
-        if not to_judge or self._judge.given_up:
+                questions += sum(one.questions_about(case, row) for one in self.metrics if one.name not in known)
+        if not to_judge or self.judge.given_up:
             return
         rows = counted(len(to_judge), "row")
-        self._judge.tell(f"{self.family}: {rows} to judge, at most {questions:,} questions to the judge")
+        self.judge.tell(f"{self.family}: {rows} to judge, at most {questions:,} questions to the judge")
         yield from in_sync(self._lines(to_judge, repeat))
 
     async def _lines(self, todo: Todo, repeat: int) -> AsyncGenerator[Line, None]:
-        async with self._judge.connected(), self._asker(repeat) as ask:
-            lines = judge_each(self._judge, todo, self._at_once, lambda pair: self._line(ask, *pair))
+        async with self.judge.connected(), self.asker(repeat) as ask:
+            lines = judge_each(self.judge, todo, self.at_once, lambda pair: self._line(ask, *pair))
             async with aclosing(lines):
                 async for line in lines:
                     yield line
-            self._judge.rows_done()
+            self.judge.rows_done()
 
     async def _line(self, ask: Ask, case: Case, row: Row) -> Line:
         material = Material.of(case, row)
         cells: Cells = {}
         errors: list[JudgeError | None] = []
-        for judged in self._metrics:
+        for judged in self.metrics:
             cell = judged.without_asking(case, row)
             if cell is None:
                 cell, error = await _cell(judged, ask, material, errors[-1] if errors else None)
                 errors.append(error)
             cells[judged.name] = cell
         in_vain = all(isinstance(error, JudgeDownError | JudgeRefusedError) for error in errors)
-        self._judge.row_done(errors[-1] if in_vain else None)
+        self.judge.row_done(errors[-1] if in_vain else None)
         return row.id, cells
 
 

@@ -11,6 +11,7 @@ same encoder. It reads as much of a text as its window holds.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from errors import ModelError
@@ -50,19 +51,18 @@ EncodeTokens = Callable[[Sequence[str]], "Sequence[Vectors]"]
 """Returns unit vectors of each text's tokens, shape (tokens, dimension): first and last are special tokens."""
 
 
+@dataclass(frozen=True, slots=True)
 class AnswerScorer:
     """A scorer of answers in batches, since embedding many texts at once is several times as fast.
 
-    Args:
+    Attributes:
         family: of the cells.
         cells: (case, row) pairs, each answered and with a reference -> the cells of each row, by its id;
             a ModelError fails them all.
     """
 
-    def __init__(self, family: str, cells: Callable[[Todo], Mapping[str, Cells]]) -> None:
-        self.family = family
-        self._names = names_of(family)
-        self._cells = cells
+    family: str
+    cells: Callable[[Todo], Mapping[str, Cells]]
 
     def score(self, todo: Todo, repeat: int = 0) -> Iterator[Line]:  # noqa: ARG002
         """Yield the cells of each row, a batch at a time; see `stage.Scorer`. An answer not given scores 0.
@@ -70,19 +70,20 @@ class AnswerScorer:
         Long references are left out of what short ones are for: no answer repeats a whole sentence word for word, so
         such a reference would make every answer wrong.
         """
+        names = names_of(self.family)
         for begin in range(0, len(todo), BATCH_ROWS):
             batch = todo[begin : begin + BATCH_ROWS]
             lacks = {row.id: lacking(case, row, "reference", declined=0.0) for case, row in batch}
             answers = [(case, row) for case, row in batch if lacks[row.id] is None]
             try:
-                said = self._cells(answers) if answers else {}
+                said = self.cells(answers) if answers else {}
             except ModelError as error:
-                said = {row.id: dict.fromkeys(self._names, failed(error.fact)) for _, row in answers}
+                said = {row.id: dict.fromkeys(names, failed(error.fact)) for _, row in answers}
             for case, row in batch:
                 lack, references = lacks[row.id], references_of(case)
-                cells = said[row.id] if lack is None else dict.fromkeys(self._names, lack)
+                cells = said[row.id] if lack is None else dict.fromkeys(names, lack)
                 if references and not _short(references):
-                    cells = cells | {name: not_applicable(_LONG) for name in _OF_SHORT if name in self._names}
+                    cells = cells | {name: not_applicable(_LONG) for name in _OF_SHORT if name in names}
                 yield row.id, cells
 
 
