@@ -59,14 +59,7 @@ def add_judge_arguments(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Judging:
-    """One call's judging.
-
-    Attributes:
-        judge: is asked.
-        scorers: ask it.
-        repeats: how often to judge every row in all.
-        settings: only to say who judges.
-    """
+    """One call's judging, of every row `repeats` times in all; `settings` only say who judges."""
 
     judge: Judge
     scorers: Sequence[Scorer]

@@ -48,14 +48,7 @@ Embed = Callable[[str], list[float]]
 
 
 class RagasComputed:
-    """Computes the metrics without a judge.
-
-    Args:
-        vectors: of texts.
-
-    Raises:
-        ImportError: a library that one of the metrics needs is not installed.
-    """
+    """Computes the metrics without a judge; ImportError if a library that one of them needs is not installed."""
 
     def __init__(self, vectors: Vectors) -> None:
         self._vectors = vectors
@@ -83,13 +76,7 @@ class RagasComputed:
 
 
 class RagasJudged:
-    """Computes one judged metric of one row at a time; many may be under way.
-
-    Args:
-        judge: decides.
-        embed: returns the vector of a text.
-        repeat: which scoring this is.
-    """
+    """Computes one judged metric of one row at a time; many may be under way."""
 
     def __init__(self, judge: Judge, embed: Embed, repeat: int) -> None:
         self._judge = judge

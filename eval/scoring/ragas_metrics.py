@@ -79,15 +79,10 @@ def _forbid_reports() -> None:
 
 
 def ragas_scorer(judge: Judge, embedder: "Callable[[], BaseEmbedding]", at_once: int) -> JudgedScorer:
-    """Return the scorer of what a judge decides.
-
-    Args:
-        judge: decides.
-        embedder: loads the project's own, which tells how alike two texts are.
-        at_once: rows that are judged at the same time.
+    """Return the scorer of what a judge decides, `at_once` rows at the same time; `embedder` loads the project's own.
 
     Raises:
-        RagasMissingError: it is not installed.
+        RagasMissingError: RAGAS is not installed.
     """
     if find_spec("ragas") is None:
         raise RagasMissingError("RAGAS is not installed.", _REMEDY)

@@ -105,11 +105,7 @@ def _is_open(kept: Scored | None, row: Row) -> bool:
 def lacking(case: Case, row: Row, *needs: Need, declined: float | None = None) -> Cell | None:
     """Return the cell of a row that cannot be scored for what its case or itself lacks; None if it can be.
 
-    Args:
-        case: of the row.
-        row: to be scored.
-        needs: what the metric looks at.
-        declined: the score of a declined row; None where it has none.
+    `declined` is the score of a declined row; None where it has none.
     """
     if why := _case_lacks(case, needs):
         return not_applicable(why)

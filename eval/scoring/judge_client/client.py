@@ -103,13 +103,10 @@ class Judge:
         self._useful = False
 
     async def ask(self, prompt: str, schema: Mapping[str, Any], nth: str, read: Callable[[str], Value]) -> Value:
-        """Return what `read` makes of the judge's reply.
+        """Return what `read` makes of the judge's reply; it may raise JudgeUnusableError.
 
-        Args:
-            prompt: the whole of it.
-            schema: JSON schema of the reply.
-            nth: which time this is asked; equal prompts of equal `nth` are asked once and remembered.
-            read: turns the text into a judgement, or raises JudgeUnusableError.
+        The reply follows the JSON `schema`. `nth` says which time this is asked: equal prompts of equal `nth` are asked
+        once and remembered.
 
         Raises:
             JudgeError: there is no judgement; `server.py` tells the kinds apart.

@@ -46,13 +46,9 @@ def _missing(python: Path, why: str) -> DeepEvalMissingError:
 
 
 def deepeval_scorer(judge: Judge, python: Path, at_once: int, timeout_s: float) -> JudgedScorer:
-    """Return the scorer of this family.
+    """Return the scorer of this family, for `python` of the environment that holds DeepEval.
 
-    Args:
-        judge: decides.
-        python: of the environment that holds DeepEval.
-        at_once: rows that are judged at the same time.
-        timeout_s: of one question to the judge; a cell may take as long as all of its questions.
+    `timeout_s` is that of one question to the judge; a cell may take as long as all of its questions.
 
     Raises:
         DeepEvalMissingError: it is not a Python, or has no DeepEval.
@@ -149,11 +145,7 @@ class _Worker:
         self._ended = False
 
     async def score(self, name: str, material: Material) -> float:
-        """Have one metric computed.
-
-        Raises:
-            JudgeError: the judge gave no judgement, or one that DeepEval cannot compute with.
-        """
+        """Have one metric computed; JudgeError if there is no judgement, or one that DeepEval cannot compute with."""
         if self._ended:
             raise _ended()
         number, cell = next(self._numbers), _Cell()

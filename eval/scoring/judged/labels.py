@@ -1,7 +1,7 @@
 """Ask the judge for a label of each of many things, ten at a time, or for a list of texts.
 
 Flow: `nuggets.py`, `support.py`, `ratings.py` -> **here** -> `scoring/judge_client/client.py`. A reply that does not
-label each thing, or by another word, is not a judgement.
+label each thing, or by another word, is not a judgement: a JudgeError.
 """
 
 import json
@@ -25,18 +25,9 @@ def batches(items: Sequence[Any]) -> list[Sequence[Any]]:
 async def ask_labels(
     judge: Judge, nth: str, task: str, given: Mapping[str, Any], *, items: Sequence[Any], labels: Sequence[str]
 ) -> list[str]:
-    """Return a label for each item, in order.
+    """Return one of the labels for each of the JSON-ready items, in order; the judge is asked once for each ten.
 
-    Args:
-        judge: is asked once for each ten.
-        nth: which time, see `Judge.ask`.
-        task: what each label means.
-        given: what the items are judged by.
-        items: JSON-ready.
-        labels: the words to choose from.
-
-    Raises:
-        JudgeError: a reply holds no judgement.
+    `task` says what each label means, `given` is what the items are judged by; `nth` is that of `Judge.ask`.
     """
     found: list[str] = []
     for batch in batches(items):
@@ -47,11 +38,7 @@ async def ask_labels(
 
 
 async def ask_texts(judge: Judge, nth: str, task: str, given: Mapping[str, Any], most: int) -> list[str]:
-    """Return the texts that the judge writes: without repetitions, the first `most`.
-
-    Raises:
-        JudgeError: the reply is not a list of texts, or is empty.
-    """
+    """Return the texts, one or more, that the judge writes: without repetitions, the first `most`."""
     prompt = _prompt(task, '{"texts": [...]}', given)
     array = {"type": "array", "items": {"type": "string"}, "maxItems": most}
     written = await judge.ask(prompt, _schema("texts", array), nth, _texts)

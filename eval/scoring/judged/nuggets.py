@@ -57,11 +57,7 @@ def questions(case: Case, row: Row) -> int:  # noqa: ARG001  # as `Judged` wants
 
 
 async def nuggets_of(judge: Judge, material: Material) -> Sequence[Nugget]:
-    """Return a case's own nuggets, or those that the judge makes: vital ones first, at most 20 of the 30 it may name.
-
-    Raises:
-        JudgeError: the judge gave no judgement, or found no fact.
-    """
+    """Return a case's own nuggets, or those that the judge makes: vital ones first, 20 of the 30 that it may name."""
     if material.nuggets:
         return material.nuggets
     facts: list[str] = []
@@ -75,11 +71,7 @@ async def nuggets_of(judge: Judge, material: Material) -> Sequence[Nugget]:
 
 
 async def assign(judge: Judge, nth: str, question: str, answer: str, nuggets: Sequence[Nugget]) -> list[float]:
-    """Return how far an answer states each nugget: 1, 0.5 or 0.
-
-    Raises:
-        JudgeError: the judge gave no judgement.
-    """
+    """Return how far an answer states each nugget: 1, 0.5 or 0."""
     given, facts = {"question": question, "answer": answer}, [nugget.text for nugget in nuggets]
     return [HOLDS[label] for label in await ask_labels(judge, nth, _ASSIGN, given, items=facts, labels=tuple(HOLDS))]
 

@@ -120,8 +120,6 @@ class JudgedScorer:
     """Scores one family by a judge.
 
     Attributes:
-        metrics: all of that family.
-        judge: counts, and says when it is given up.
         asker: takes the repeat and gives a function (metric's name, material) -> score, or the cell; it may raise
             JudgeError.
         at_once: rows that are judged at the same time.
@@ -192,13 +190,8 @@ async def judge_each(
 ) -> AsyncGenerator[Result, None]:
     """Yield what `work` makes of each item as soon as it is known, until the judge is given up.
 
-    To stop early, close this (`aclosing`): nothing is under way then when the connections end.
-
-    Args:
-        judge: that `work` asks.
-        todo: what to judge.
-        at_once: items at the same time.
-        work: raises nothing that is to be foreseen.
+    `work` asks the judge, about `at_once` items at the same time, and raises nothing that is to be foreseen. To stop
+    early, close this (`aclosing`): nothing is under way then when the connections end.
     """
     waiting, running = iter(todo), set[asyncio.Future[Result]]()
     try:

@@ -88,12 +88,7 @@ class AnswerScorer:
 
 
 def compared(pairs: Todo, compare: Compare) -> dict[str, Cells]:
-    """Return for each row the cells of the family `answer`.
-
-    Args:
-        pairs: rows that are answered, with cases that have a reference.
-        compare: says how alike texts are; may raise ModelError, which fails the cells that need vectors.
-    """
+    """Return for each row the cells of the family `answer`; a ModelError of `compare` fails those that need vectors."""
     asked = [(row, reference) for case, row in pairs for reference in references_of(case)]
     cells = {row.id: _of_words(spoken(row.answer or ""), references_of(case)) for case, row in pairs}
     try:
@@ -128,12 +123,7 @@ def _best(found: Sequence[Scores], key: str) -> Cell:
 
 
 def bert_scored(pairs: Todo, encode: EncodeTokens) -> dict[str, Cells]:
-    """Return for each row the cells of the family `bert_score`.
-
-    Args:
-        pairs: rows that are answered, with cases that have a reference.
-        encode: embeds the tokens of texts; may raise ModelError.
-    """
+    """Return for each row the cells of the family `bert_score`; `encode` may raise ModelError."""
     texts = {row.id: (spoken(row.answer or ""), *references_of(case)) for case, row in pairs}
     distinct = list(dict.fromkeys(text for several in texts.values() for text in several))
     vectors = dict(zip(distinct, encode(distinct), strict=True))
@@ -145,12 +135,7 @@ def bert_scored(pairs: Todo, encode: EncodeTokens) -> dict[str, Cells]:
 
 
 def bert_score(said: "Vectors", wanted: "Vectors") -> Scores:
-    """Return the metrics of one answer and one reference; all 0 where one of them has no token.
-
-    Args:
-        said: vectors of the answer's tokens, with a special token at both ends.
-        wanted: likewise of the reference.
-    """
+    """Return the metrics of the vectors of an answer and a reference; all 0 where one of them has no token."""
     if min(len(said), len(wanted)) <= 2:
         return dict.fromkeys(_BERT_SCORE, 0.0)
     cosines = said @ wanted.T

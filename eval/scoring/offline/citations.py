@@ -28,13 +28,7 @@ Supports = Callable[[str, Sequence[Quote]], bool]
 
 
 def score_citations(case: Case, row: Row, supports: Supports) -> Cells:
-    """Return both metrics of one row.
-
-    Args:
-        case: tells whether there is anything to answer.
-        row: its marks `[n]` name citations by their number.
-        supports: whether quotes hold what a sentence says; may raise ModelError.
-    """
+    """Return both metrics of one row; `supports` says whether quotes hold a sentence, and may raise ModelError."""
     if lack := lacking(case, row, "answer", "quotes"):
         return dict.fromkeys(names_of("citations"), lack)
     return {"citation_precision": _precision(row), "citation_recall": _recall(row, supports)}
