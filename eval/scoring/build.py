@@ -103,20 +103,18 @@ def open_judge(settings: Settings) -> Judge:
 
 def judged_scorers(
     settings: Settings, judge: Judge, families: Collection[str], deepeval_python: Path | None
-) -> tuple[Scorer, ...]:
+) -> list[Scorer]:
     """Return a scorer for each family that the judge shall decide; DeepEval's if its Python is named.
 
     Raises:
         RagasMissingError: RAGAS is wanted and not installed.
     """
     rows_at_once = settings.judge.concurrency
-    scorers: tuple[Scorer, ...] = tuple(
-        family.scorer(judge, rows_at_once) for name, family in OWN.items() if name in families
-    )
+    scorers: list[Scorer] = [family.scorer(judge, rows_at_once) for name, family in OWN.items() if name in families]
     if "ragas" in families:
-        scorers += (ragas_scorer(judge, lambda: _Models(settings).embedder, rows_at_once),)
+        scorers.append(ragas_scorer(judge, lambda: _Models(settings).embedder, rows_at_once))
     if deepeval_python is not None:
-        scorers += (deepeval_scorer(judge, deepeval_python, rows_at_once, settings.judge.timeout_s),)
+        scorers.append(deepeval_scorer(judge, deepeval_python, rows_at_once, settings.judge.timeout_s))
     return scorers
 
 

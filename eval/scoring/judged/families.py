@@ -9,10 +9,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from eval.cases import Case
 from eval.cells import Cell
+from eval.rows import Row
 from eval.scoring.catalogue import names_of
 from eval.scoring.judge_client.client import Judge
 from eval.scoring.judged import nuggets, ratings, support
+from eval.scoring.judged.labels import batches
 from eval.scoring.judged.scorer import Ask, Count, Judged, JudgedScorer, Material
 from eval.scoring.stage import Need
 
@@ -54,6 +57,24 @@ class Family:
         return JudgedScorer(self.name, self.metrics, judge, asker, at_once)
 
 
+# The largest number of questions to the judge about one row.
+def _of_nuggets(case: Case, _: Row) -> int:
+    made = 0 if case.nuggets else len(batches(Material.sources_of(case))) + len(batches(range(nuggets.MOST_MADE)))
+    return made + len(batches(case.nuggets or range(nuggets.MOST_KEPT)))
+
+
+def _of_citations(_: Case, row: Row) -> int:
+    return len(batches(range((row.answer or "").count("["))))
+
+
+def _of_argue(case: Case, row: Row) -> int:
+    return _of_nuggets(case, row) + _of_citations(case, row) + 1
+
+
+def _of_passages(_: Case, row: Row) -> int:
+    return len(batches(row.passages))
+
+
 def _alike(family: str, needs: tuple[Need, ...], questions: Count, declined: float | None = None) -> tuple[Judged, ...]:
     first, *others = names_of(family)
     return Judged(first, needs, questions, declined), *(Judged(name, needs, 0, declined) for name in others)
@@ -63,30 +84,28 @@ OWN: Mapping[str, Family] = {
     family.name: family
     for family in (
         Family(
-            "nuggets_judged",
-            nuggets.score_nuggets,
-            _alike("nuggets_judged", ("facts",), nuggets.questions, declined=0.0),
+            "nuggets_judged", nuggets.score_nuggets, _alike("nuggets_judged", ("facts",), _of_nuggets, declined=0.0)
         ),
         Family(
             "key_points",
             nuggets.score_key_points,
             (
-                Judged("key_point_recall", ("facts",), nuggets.questions, declined=0.0),
+                Judged("key_point_recall", ("facts",), _of_nuggets, declined=0.0),
                 Judged("key_points_omitted", ("facts",), 0, declined=1.0),
                 Judged("key_points_contradicted", ("facts",), 0, declined=0.0),
             ),
         ),
-        Family("support", support.score_support, _alike("support", ("answer", "quotes"), support.questions)),
+        Family("support", support.score_support, _alike("support", ("answer", "quotes"), _of_citations)),
         Family(
             "argue",
             support.score_argue,
             (
-                Judged("argue_sentence_precision", ("answer", "quotes"), support.argue_questions),
+                Judged("argue_sentence_precision", ("answer", "quotes"), _of_argue),
                 Judged("argue_nugget_recall", ("facts", "quotes"), 0, declined=0.0),
                 Judged("argue_f1", ("facts", "quotes"), 0, declined=0.0),
             ),
         ),
-        Family("relevance", ratings.score_relevance, _alike("relevance", ("passages",), ratings.relevance_questions)),
+        Family("relevance", ratings.score_relevance, _alike("relevance", ("passages",), _of_passages)),
         Family(
             "report_quality",
             ratings.score_report,

@@ -14,11 +14,10 @@ Key points are the nuggets again, vital or not, with the three labels of DeepRes
 
 from collections.abc import Sequence
 
-from eval.cases import Case, Nugget
+from eval.cases import Nugget
 from eval.cells import Cell, not_applicable
-from eval.rows import Row
 from eval.scoring.judge_client.client import Judge
-from eval.scoring.judged.labels import BATCH, HOLDS, ask_labels, ask_texts, batches
+from eval.scoring.judged.labels import HOLDS, ask_labels, ask_texts, batches
 from eval.scoring.judged.scorer import Material
 
 MOST_MADE, MOST_KEPT = 30, 20
@@ -48,12 +47,6 @@ _OF_POINTS = {
     "contradicted": "key_points_contradicted",
 }
 _WEIGHTS_OF_OKAY = {"vital_recall": 0.0, "nugget_recall": 1.0, "weighted_recall": 0.5}
-
-
-def questions(case: Case, row: Row) -> int:  # noqa: ARG001  # as `Judged` wants it
-    """Return how many questions to the judge make and assign the nuggets of a case, at most."""
-    made = 0 if case.nuggets else len(batches(Material.sources_of(case))) + MOST_MADE // BATCH
-    return made + len(batches(case.nuggets or range(MOST_KEPT)))
 
 
 async def nuggets_of(judge: Judge, material: Material) -> Sequence[Nugget]:

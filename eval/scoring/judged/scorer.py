@@ -113,6 +113,8 @@ class Material:
 
 Ask = Callable[[str, Material], Awaitable[float | Cell]]
 Asker = Callable[[int], AbstractAsyncContextManager[Ask]]
+_Open = tuple[Case, Row, Cells]
+"""A row that a judge must see, with the cells that are known without."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +135,7 @@ class JudgedScorer:
 
     def score(self, todo: Todo, repeat: int = 0) -> Iterator[Line]:
         """Yield each row's cells as soon as they are known; once the judge is given up only those that need none."""
-        to_judge: list[tuple[Case, Row]] = []
+        to_judge: list[_Open] = []
         questions = 0
         for case, row in todo:
             cells = {judged.name: judged.without_asking(case, row) for judged in self.metrics}
@@ -141,7 +143,7 @@ class JudgedScorer:
             if len(known) == len(cells):
                 yield row.id, known
             else:
-                to_judge.append((case, row))
+                to_judge.append((case, row, known))
                 questions += sum(one.questions_about(case, row) for one in self.metrics if one.name not in known)
         if not to_judge or self.judge.given_up:
             return
@@ -149,20 +151,20 @@ class JudgedScorer:
         self.judge.tell(f"{self.family}: {rows} to judge, at most {questions:,} questions to the judge")
         yield from in_sync(self._lines(to_judge, repeat))
 
-    async def _lines(self, todo: Todo, repeat: int) -> AsyncGenerator[Line, None]:
+    async def _lines(self, todo: Sequence[_Open], repeat: int) -> AsyncGenerator[Line, None]:
         async with self.judge.connected(), self.asker(repeat) as ask:
-            lines = judge_each(self.judge, todo, self.at_once, lambda pair: self._line(ask, *pair))
+            lines = judge_each(self.judge, todo, self.at_once, lambda one: self._line(ask, *one))
             async with aclosing(lines):
                 async for line in lines:
                     yield line
             self.judge.rows_done()
 
-    async def _line(self, ask: Ask, case: Case, row: Row) -> Line:
+    async def _line(self, ask: Ask, case: Case, row: Row, known: Cells) -> Line:
         material = Material.of(case, row)
         cells: Cells = {}
         errors: list[JudgeError | None] = []
         for judged in self.metrics:
-            cell = judged.without_asking(case, row)
+            cell = known.get(judged.name)
             if cell is None:
                 cell, error = await _cell(judged, ask, material, errors[-1] if errors else None)
                 errors.append(error)

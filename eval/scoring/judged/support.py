@@ -13,13 +13,11 @@ prompts are those of support and of `nuggets.py`: after these families only the 
 citation, and the nuggets, are asked.
 """
 
-from eval.cases import Case
 from eval.cells import Cell, failed, not_applicable
 from eval.metrics import contains
-from eval.rows import Row
 from eval.scoring.judge_client.client import Judge
 from eval.scoring.judged import nuggets
-from eval.scoring.judged.labels import BATCH, HOLDS, ask_labels
+from eval.scoring.judged.labels import HOLDS, ask_labels
 from eval.scoring.judged.scorer import Material
 from eval.scoring.offline.citations import MOST_CHARS, marked_sentences
 
@@ -36,16 +34,6 @@ _NEEDS = (
 
 Support = list[tuple[str, list[float]]]
 """Each sentence, and how far each quote that it cites supports it: 1, 0.5 or 0."""
-
-
-def questions(case: Case, row: Row) -> int:  # noqa: ARG001  # as `Judged` wants it
-    """Return how many questions to the judge weigh the citations of a row, at most."""
-    return -(-(row.answer or "").count("[") // BATCH)
-
-
-def argue_questions(case: Case, row: Row) -> int:
-    """Return how many questions to the judge ARGUE takes, at most."""
-    return nuggets.questions(case, row) + questions(case, row) + 1
 
 
 async def score_support(judge: Judge, nth: str, material: Material) -> dict[str, float | Cell] | Cell:

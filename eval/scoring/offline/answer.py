@@ -30,7 +30,7 @@ from eval.metrics import (
 from eval.scoring.catalogue import names_of
 from eval.scoring.stage import Cells, Line, Todo, lacking, references_of
 
-if TYPE_CHECKING:  # what metrics there are is read without numpy
+if TYPE_CHECKING:  # numpy is loaded by what embeds
     import numpy as np
     import numpy.typing as npt
 
