@@ -14,8 +14,7 @@ from itertools import combinations
 from eval.cases import Case
 from eval.metrics import spoken
 from eval.rows import Row
-from eval.scoring.judge_client.client import Judge
-from eval.scoring.judge_client.server import JudgeDownError, JudgeError, JudgeRefusedError
+from eval.scoring.judge_client import Judge, JudgeDownError, JudgeError, JudgeRefusedError
 from eval.scoring.judged.labels import ask_labels
 from eval.scoring.judged.scorer import in_sync, judge_each
 

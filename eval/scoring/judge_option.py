@@ -20,8 +20,7 @@ from eval.progress_bar import ScoringProgress
 from eval.run_folder import RunFolder
 from eval.scoring.build import judged_scorers, open_judge
 from eval.scoring.catalogue import names_of
-from eval.scoring.judge_client.client import Judge
-from eval.scoring.judge_client.server import place_of
+from eval.scoring.judge_client import Judge, place_of
 from eval.scoring.judged.families import OWN
 from eval.scoring.judged.noise import noise
 from eval.scoring.stage import Scorer, score_run

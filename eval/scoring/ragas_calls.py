@@ -1,7 +1,6 @@
 """Let RAGAS compute its metrics, with our judge and our embedder.
 
-Flow: `ragas_metrics.py` -> **here** -> RAGAS's metrics -> back **here** for every question to the judge ->
-`judge_client/client.py`.
+Flow: `ragas_metrics.py` -> **here** -> RAGAS's metrics -> back **here** for each question -> `judge_client.py`.
 
 The only file that knows RAGAS. Its own clients, cache (pickles), retries and executor stay unused: they turn failures
 into NaN and average the rest. Two of its metrics exist only in its older modules, which say nothing when they are
@@ -38,8 +37,7 @@ from ragas.metrics.collections import (
     SemanticSimilarity,
 )
 
-from eval.scoring.judge_client.client import Judge, json_in
-from eval.scoring.judge_client.server import JudgeUnusableError
+from eval.scoring.judge_client import Judge, JudgeUnusableError, json_in
 from eval.scoring.judged.scorer import Material
 from eval.vectors import Vectors
 

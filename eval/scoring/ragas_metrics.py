@@ -20,7 +20,7 @@ from eval.cells import Cell, failed, not_applicable, scored
 from eval.metrics import spoken
 from eval.rows import Row
 from eval.scoring.catalogue import names_of
-from eval.scoring.judge_client.client import Judge
+from eval.scoring.judge_client import Judge
 from eval.scoring.judged.scorer import Ask, Judged, JudgedScorer
 from eval.scoring.offline.answer import BATCH_ROWS, VECTOR_DECIMALS
 from eval.scoring.stage import Line, Todo, lacking, references_of

@@ -1,7 +1,7 @@
 """DeepEval's metrics that a judge decides, computed by DeepEval in a separate environment.
 
 Flow: `build.py` -> **here** -> `scorer.py`, and `deepeval_worker.py` in another process, whose questions to the judge
-come back **here** -> `scoring/judge_client/client.py`.
+come back **here** -> `scoring/judge_client.py`.
 """
 
 import asyncio
@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from errors import RagError
-from eval.scoring.judge_client.client import Judge, json_in
-from eval.scoring.judge_client.server import JudgeUnusableError
+from eval.scoring.judge_client import Judge, JudgeUnusableError, json_in
 from eval.scoring.judged.scorer import Ask, Judged, JudgedScorer, Material
 
 WORKER = Path(__file__).absolute().with_name("deepeval_worker.py")

@@ -13,7 +13,7 @@ from eval.cases import Case
 from eval.cells import Cell
 from eval.rows import Row
 from eval.scoring.catalogue import names_of
-from eval.scoring.judge_client.client import Judge
+from eval.scoring.judge_client import Judge
 from eval.scoring.judged import nuggets, ratings, support
 from eval.scoring.judged.labels import batches
 from eval.scoring.judged.scorer import Ask, Count, Judged, JudgedScorer, Material

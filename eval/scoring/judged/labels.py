@@ -1,6 +1,6 @@
 """Ask the judge for a label of each of many things, ten at a time, or for a list of texts.
 
-Flow: `nuggets.py`, `support.py`, `ratings.py` -> **here** -> `scoring/judge_client/client.py`. A reply that does not
+Flow: `nuggets.py`, `support.py`, `ratings.py` -> **here** -> `scoring/judge_client.py`. A reply that does not
 label each thing, or by another word, is not a judgement: a JudgeError.
 """
 
@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from eval.scoring.judge_client.client import Judge, json_in
-from eval.scoring.judge_client.server import JudgeUnusableError
+from eval.scoring.judge_client import Judge, JudgeUnusableError, json_in
 
 BATCH = 10
 # What is said of a fact or a sentence that something may hold.

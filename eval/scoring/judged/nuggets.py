@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 from eval.cases import Nugget
 from eval.cells import Cell, not_applicable
-from eval.scoring.judge_client.client import Judge
+from eval.scoring.judge_client import Judge
 from eval.scoring.judged.labels import HOLDS, ask_labels, ask_texts, batches
 from eval.scoring.judged.scorer import Material
 

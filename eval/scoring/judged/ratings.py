@@ -10,7 +10,7 @@ sum as a percentage of the best one, as there.
 """
 
 from eval.metrics import ndcg, reciprocal_rank
-from eval.scoring.judge_client.client import Judge
+from eval.scoring.judge_client import Judge
 from eval.scoring.judged.labels import ask_labels
 from eval.scoring.judged.scorer import Material
 

@@ -15,7 +15,7 @@ citation, and the nuggets, are asked.
 
 from eval.cells import Cell, failed, not_applicable
 from eval.metrics import contains
-from eval.scoring.judge_client.client import Judge
+from eval.scoring.judge_client import Judge
 from eval.scoring.judged import nuggets
 from eval.scoring.judged.labels import HOLDS, ask_labels
 from eval.scoring.judged.scorer import Material

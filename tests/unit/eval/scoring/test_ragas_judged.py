@@ -16,8 +16,7 @@ from eval.cases import Case
 from eval.cells import Cell, mean
 from eval.rows import Row, Seen
 from eval.scoring.catalogue import names_of
-from eval.scoring.judge_client.client import Judge, JudgeCache
-from eval.scoring.judge_client.server import JudgeServer
+from eval.scoring.judge_client import Judge, JudgeCache
 from eval.scoring.judged.scorer import JudgedScorer
 from eval.scoring.ragas_metrics import RagasMissingError, ragas_scorer
 from settings import JudgeSettings
@@ -39,12 +38,12 @@ def row(id_: str = "1", answer: str = ANSWER, *, passages: tuple[str, ...] = PAS
 
 @pytest.fixture(autouse=True)
 def _no_retries(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("eval.scoring.judge_client.server.RETRIES", 0)
+    monkeypatch.setattr("eval.scoring.judge_client.RETRIES", 0)
 
 
 def judge_of(server: ScriptedLLM, cache: Path, **given: object) -> Judge:
     settings = JudgeSettings.model_validate({"base_url": server.base_url, "model": "m", **given})
-    return Judge(JudgeServer(settings), JudgeCache(cache))
+    return Judge(settings, JudgeCache(cache))
 
 
 def scorer_of(judge: Judge, at_once: int = 1) -> JudgedScorer:

@@ -9,8 +9,7 @@ import pytest
 from eval.cases import Case
 from eval.cells import Cell
 from eval.rows import Row, Seen
-from eval.scoring.judge_client.client import Judge, JudgeCache
-from eval.scoring.judge_client.server import JudgeServer
+from eval.scoring.judge_client import Judge, JudgeCache
 from eval.scoring.judged.deepeval_metrics import DeepEvalMissingError, deepeval_scorer
 from settings import JudgeSettings
 from tests.servers.scripted_judge import fixed_judgement
@@ -45,12 +44,12 @@ def server() -> Iterator[ScriptedLLM]:
 
 @pytest.fixture(autouse=True)
 def _no_retries(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("eval.scoring.judge_client.server.RETRIES", 0)
+    monkeypatch.setattr("eval.scoring.judge_client.RETRIES", 0)
 
 
 def judge_of(server: ScriptedLLM, tmp_path: Path) -> Judge:
     settings = JudgeSettings(base_url=server.base_url, model="m")
-    return Judge(JudgeServer(settings), JudgeCache(tmp_path / "cache"))
+    return Judge(settings, JudgeCache(tmp_path / "cache"))
 
 
 def cells_of(judge: Judge, python: Path, *answers: str) -> dict[str, dict[str, Cell]]:

@@ -1,1 +1,0 @@
-"""Asking a judge: its server, and what it said already."""
