@@ -2,28 +2,27 @@
 
 Flow: cases + ranked passages or answers -> **here** -> means for a report. Pure; no model, no file.
 
-Every metric is a function of plain values. `score_passages` decides which of them a case
-allows: nothing is scored that the case does not know. `mean_scores` averages what was scored and says beside
-each mean over how many cases, and how many that allow the metric have no result: a mean over half of the cases
-looks like any other.
+Every metric is a function of plain values. `score_passages` decides which of them a case allows: nothing is scored that
+the case does not know. `mean_scores` says beside each mean over how many cases: a mean over half of them looks like any
+other.
 """
 
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Protocol
 
-from eval.cases import Case, Evidence
+from eval.cases import Case
+from eval.rows import says_unknown
 from index.documents.normalization import normalize
 
 BUDGETS_CHARS = (2000, 4000, 8000)
 SHORT_ANSWER_WORDS = 6
 SHINGLE_WORDS = 8
 ARTICLES = frozenset({"a", "an", "the"})
-NOT_KNOWN = ("i don't know", "i don’t know")
 # Chinese and Japanese put no blanks between words: there, a character is one.
 _LONE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
 _WORD = re.compile(rf"[{_LONE}]|[^\W_{_LONE}]+")
@@ -47,18 +46,13 @@ class Ranked(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """A mean in [0, 1] over `n` scored cases; `missing` more allow the metric but have no result.
-
-    `value` is None if nothing was scored.
-    """
+    """A mean in [0, 1] over `n` scored cases; None if nothing was scored."""
 
     value: float | None
     n: int
-    missing: int = 0
 
 
 Scores = dict[str, float]
-Result = TypeVar("Result")
 
 
 def words(text: str) -> list[str]:
@@ -113,7 +107,7 @@ def crag_score(said: str | None, references: Iterable[str]) -> int:
 
     0 for no answer (None) and answers that begin with "I don't know".
     """
-    if said is None or said.strip().lower().startswith(NOT_KNOWN):
+    if said is None or says_unknown(said):
         return 0
     return 1 if any(contains(said, reference) for reference in references) else -1
 
@@ -189,11 +183,6 @@ def read_within(passages: Iterable[Ranked], budget_chars: int) -> tuple[str, set
     return text, pages
 
 
-def page_hit(pages: AbstractSet[tuple[str, int]], evidence: Iterable[Evidence]) -> float:
-    """1 if one of the evidence pages was read."""
-    return float(any((item.doc, item.page_index) in pages for item in evidence))
-
-
 def score_passages(case: Case, passages: Sequence[Ranked]) -> Scores:
     """Score one ranking by every metric the case allows.
 
@@ -213,7 +202,7 @@ def score_passages(case: Case, passages: Sequence[Ranked]) -> Scores:
         text, pages = read_within(passages, budget)
         if case.evidence:
             scores[f"evidence@{budget}"] = shingle_recall(text, (item.text for item in case.evidence))
-            scores[f"page@{budget}"] = page_hit(pages, case.evidence)
+            scores[f"page@{budget}"] = float(any((item.doc, item.page_index) in pages for item in case.evidence))
         elif case.answer and len(words(case.answer)) <= SHORT_ANSWER_WORDS:
             scores[f"answer@{budget}"] = contains(text, case.answer)
         elif case.answer:
@@ -221,20 +210,10 @@ def score_passages(case: Case, passages: Sequence[Ranked]) -> Scores:
     return scores
 
 
-def mean_scores(
-    cases: Iterable[Case], results: Mapping[str, Result], score: Callable[[Case, Result], Scores], nothing: Result
-) -> dict[str, Mean]:
-    """Average `score` over the cases that have a result; `nothing` only tells which metrics the others would have."""
+def mean_scores(scores: Iterable[Scores]) -> dict[str, Mean]:
+    """Average each metric over the cases that are scored by it."""
     values: dict[str, list[float]] = {}
-    missing: Counter[str] = Counter()
-    for case in cases:
-        if case.id in results:
-            for name, value in score(case, results[case.id]).items():
-                values.setdefault(name, []).append(value)
-        else:
-            missing.update(score(case, nothing).keys())
-    return {name: _mean(values.get(name, []), missing[name]) for name in sorted(values.keys() | missing.keys())}
-
-
-def _mean(values: Sequence[float], missing: int) -> Mean:
-    return Mean(sum(values) / len(values) if values else None, len(values), missing)
+    for of_case in scores:
+        for name, value in of_case.items():
+            values.setdefault(name, []).append(value)
+    return {name: Mean(sum(found) / len(found), len(found)) for name, found in sorted(values.items())}

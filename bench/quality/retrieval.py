@@ -107,7 +107,7 @@ def compare(name: str, cases: Sequence[Case], systems: Mapping[str, Retrieve]) -
             results[case.id] = retrieve(case.question)
             times_ms.append((time.perf_counter() - started) * 1000)
         scores[system] = _scored(cases, results)
-        means[system] = mean_scores(cases, scores[system], lambda _case, scored: scored, nothing={})
+        means[system] = mean_scores(scores[system].values())
         median_ms[system] = round(statistics.median(times_ms), 1)
     return Comparison(name, means, scores, median_ms)
 

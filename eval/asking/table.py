@@ -12,8 +12,7 @@ from eval.cases import Case
 from eval.cells import Mean
 from eval.rows import Row
 from eval.run_folder import HEADER, Header, RunFolder, RunFolderError
-from eval.scoring.catalogue import METRICS
-from eval.scoring.offline.abstention import DECLINED
+from eval.scoring.catalogue import DECLINED, METRICS
 from eval.summary import OVER_ALL, Summary, summarise
 from eval.tables import aligned, counted, cut, quantile
 

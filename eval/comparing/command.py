@@ -32,8 +32,7 @@ from eval.comparing.printing import Changed, changed_rows, describe
 from eval.comparing.verdicts import UNPAIRED, Difference, Verdicts, judge, metric_of
 from eval.run_folder import ROWS, RunFolder
 from eval.scoring.build import offline_scorers
-from eval.scoring.catalogue import METRICS
-from eval.scoring.offline.speed import FAMILY as SPEED
+from eval.scoring.catalogue import METRICS, SPEED
 from eval.scoring.stage import score_run
 from eval.summary import metric_names
 from settings import Settings

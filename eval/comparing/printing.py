@@ -18,8 +18,7 @@ from eval.comparing.pairing import JUDGE, Joined, changes
 from eval.comparing.speed import METRIC
 from eval.comparing.verdicts import DIGITS, TIE, UNPAIRED, Difference, Verdicts, metric_of
 from eval.rows import Row
-from eval.scoring.offline.cost import FAMILY as COST
-from eval.scoring.offline.speed import FAMILY as SPEED
+from eval.scoring.catalogue import COST, SPEED
 from eval.tables import aligned, counted, cut, figure
 
 IDS_SHOWN = 5

@@ -21,10 +21,8 @@ from eval.cells import Mean, Metric, mean, score_of
 from eval.comparing.intervals import FEWEST_PAIRS, MOST_CHANCE, Interval, Numbers, chances, paired_interval
 from eval.comparing.pairing import REPLIED, Joined, Side
 from eval.comparing.speed import Speed, judge_speed
-from eval.scoring.catalogue import METRICS
+from eval.scoring.catalogue import COST, METRICS, SPEED
 from eval.scoring.judged.noise import Noise, noise
-from eval.scoring.offline.cost import FAMILY as COST
-from eval.scoring.offline.speed import FAMILY as SPEED
 from eval.summary import OVER_ALL, metric_names
 
 Verdict = Literal["better", "worse", "no difference", "no real difference", "too few to tell", ""]

@@ -1,6 +1,6 @@
 """Draft questions with the judge's model: one request for each question, and one more for each near miss.
 
-Flow: sections of `draft.py` -> **here** -> `scoring/judge_client/client.py`; what it writes is checked by `draft.py`.
+Flow: sections of `draft.py` -> **here** -> `scoring/judge_client.py`; what it writes is checked by `draft.py`.
 
 The judge, not the service's own author: a model that sets its own exam passes it. Its replies are remembered, so that a
 stopped command goes on where it was.
@@ -17,9 +17,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from eval.cases import Nugget, Text
 from eval.drafting.draft import NEAR_MISS, Candidate, Checks, Section
-from eval.scoring.judge_client.client import Judge
-from eval.scoring.judge_client.replies import json_in
-from eval.scoring.judge_client.server import JudgeError, JudgeUnusableError
+from eval.scoring.judge_client import Judge, JudgeError, JudgeUnusableError, json_in
 
 KINDS = {
     "factual": "It asks for one fact that the passage states.",

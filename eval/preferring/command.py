@@ -26,8 +26,7 @@ from eval.preferring.bradley_terry import intervals, ratings
 from eval.rows import Row
 from eval.run_folder import RunFolder
 from eval.scoring.build import open_judge
-from eval.scoring.judge_client.client import Judge
-from eval.scoring.judge_client.server import JudgeDownError, JudgeError, JudgeRefusedError
+from eval.scoring.judge_client import Judge, JudgeDownError, JudgeError, JudgeRefusedError
 from eval.scoring.judged.labels import ask_labels
 from eval.scoring.judged.scorer import in_sync, judge_each
 from eval.tables import aligned

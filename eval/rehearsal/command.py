@@ -37,7 +37,6 @@ from eval.rehearsal.recorder import Recorder, failures, table
 from eval.run_folder import RunFolder, RunFolderError
 from eval.scoring.build import offline_scorers
 from eval.scoring.judge_option import Judging, add_judge_arguments
-from eval.scoring.offline import answer, bert_score
 from eval.scoring.stage import score_run
 from eval.submitting import RESULT, about, write
 from settings import Settings
@@ -50,7 +49,7 @@ CONCURRENCY = 4
 ROUTES = ("/run", "/evaluate")
 POLL_S = 0.2
 STOP_S = 60
-FAMILIES = {answer.FAMILY, bert_score.FAMILY}
+FAMILIES = {"answer", "bert_score"}
 
 
 class ServiceEndedError(RagError):
@@ -92,7 +91,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     out = _new_folder(arguments.out)
     with _service(arguments.url, out, sample=sample) as url:
         verdicts, recorders = asyncio.run(_course(arguments, url, cases, out))
-    scorers = [one for one in offline_scorers(settings) if FAMILIES.issuperset(one.families)]
+    scorers = [one for one in offline_scorers(settings) if one.family in FAMILIES]
     by_evaluate = recorders[-1].folder
     for folder in (recorder.folder for recorder in recorders if recorder.folder.exists()):
         with folder.writing():

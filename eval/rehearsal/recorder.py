@@ -23,14 +23,11 @@ from eval.rows import Row
 from eval.run_folder import RunFolder
 from eval.scoring.catalogue import METRICS
 from eval.scoring.judge_option import FAMILIES
-from eval.scoring.judged import deepeval_metrics
 from eval.tables import aligned, quantile
 
 NOTHING = "–"
 SCORES = {"rouge_l": "ROUGE-L", "bert_score_f1": "BERTScore, F1"} | {
-    metric.name: f"judge: {metric.name}"
-    for metric in METRICS.values()
-    if metric.family in {*FAMILIES, deepeval_metrics.FAMILY}
+    metric.name: f"judge: {metric.name}" for metric in METRICS.values() if metric.family in {*FAMILIES, "deepeval"}
 }
 
 

@@ -17,11 +17,10 @@ from eval.comparing.verdicts import Difference, Verdicts, judge
 from eval.reporting.failures import KINDS, Kind, Verdict, classify
 from eval.rows import Row
 from eval.run_folder import Header, RunFolder, cells_of, judges_of
-from eval.scoring.catalogue import METRICS
+from eval.scoring.catalogue import DECLINED, METRICS
 from eval.scoring.judged.families import OWN
 from eval.scoring.judged.noise import noise
-from eval.scoring.offline.abstention import DECLINED
-from eval.scoring.offline.ragas_metrics import OF_CONTEXTS
+from eval.scoring.ragas_metrics import OF_CONTEXTS
 from eval.summary import OVER_ALL, metric_names
 
 # The order of a report.
@@ -116,7 +115,7 @@ class Group:
         why, lacks = self._lacking(metric), ""
         if why:
             lacks = f"Does not apply to {why.total()} of {len(self.cases)} questions: {why.most_common(1)[0][0]}."
-        if metric in OF_CONTEXTS and (blind := sum(self._is_blind(metric, case) for case in self.cases)):
+        if metric.name in OF_CONTEXTS and (blind := sum(self._is_blind(metric, case) for case in self.cases)):
             lacks += (
                 f" Is 0 for {blind} questions although the passages hold what is looked for (context@8000): RAGAS "
                 "wants passages that are like a reference context as a whole, letter by letter, and longer ones never "

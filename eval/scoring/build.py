@@ -5,70 +5,80 @@ when a row first asks for them: a run that is scored already is opened at once.
 """
 
 import sys
-from collections.abc import Callable, Collection, Sequence
-from functools import cache, partial
+from collections.abc import Collection, Sequence
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from errors import SettingsError
 from eval.rows import Quote
-from eval.scoring.judge_client.cache import JudgeCache
-from eval.scoring.judge_client.client import Judge
-from eval.scoring.judge_client.server import JudgeServer
-from eval.scoring.judged import ragas_metrics
+from eval.scoring.judge_client import Judge, JudgeCache
 from eval.scoring.judged.deepeval_metrics import deepeval_scorer
 from eval.scoring.judged.families import OWN
-from eval.scoring.offline import abstention, answer, bert_score, citations, cost, nuggets, retrieval, speed
-from eval.scoring.offline.ragas_metrics import RagasOfflineScorer
-from eval.scoring.ragas_telemetry import forbid_reports
+from eval.scoring.offline import citations, nuggets, retrieval, service
+from eval.scoring.offline.answer import AnswerScorer, bert_scored, compared
+from eval.scoring.ragas_metrics import RagasOfflineScorer, load_computed, ragas_scorer
 from eval.scoring.stage import EachRow, Scorer
-from settings import EmbedSettings, Settings
+from settings import Settings
 
 if TYPE_CHECKING:
     from llama_index.core.base.embeddings.base import BaseEmbedding
 
-    from eval.scoring.offline.ragas_calls import RagasComputed
     from eval.similarity import Similarity, Vectors
     from index.embedding.token_vectors import TokenEncoder
 
 
-def offline_scorers(settings: Settings) -> tuple[Scorer, ...]:
-    """Return a scorer for each family that is computed; metrics whose model cannot be loaded fail, with the reason."""
-    embedder = _late_embedder(settings)
+class _Models:
+    """What scorers load when a row first asks for it."""
 
-    @cache
-    def vectors() -> "Vectors":
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    @cached_property
+    def embedder(self) -> "BaseEmbedding":
+        from index.build import Embedding  # noqa: PLC0415  # loads OpenVINO
+
+        return Embedding(self._settings).embedder
+
+    @cached_property
+    def vectors(self) -> "Vectors":
         from eval.similarity import Vectors  # noqa: PLC0415  # loads LlamaIndex
 
-        return Vectors(embedder)
+        return Vectors(lambda: self.embedder)
 
-    @cache
-    def similarity() -> "Similarity":
+    @cached_property
+    def similarity(self) -> "Similarity":
         from eval.similarity import Similarity  # noqa: PLC0415  # loads LlamaIndex
 
-        return Similarity(vectors())
+        return Similarity(self.vectors)
 
-    def ragas() -> "RagasComputed":
-        forbid_reports()
-        from eval.scoring.offline.ragas_calls import RagasComputed  # noqa: PLC0415  # loads langchain and pandas
+    @cached_property
+    def token_encoder(self) -> "TokenEncoder":
+        """The embedder's own; the packaged one where a server embeds."""
+        from index.embedding.model import load_embedding_model  # noqa: PLC0415  # loads OpenVINO
+        from index.embedding.token_vectors import TokenEncoder  # noqa: PLC0415
 
-        return RagasComputed(vectors())
+        embed = self._settings.embed
+        model = load_embedding_model(embed.model if embed.provider == "local" else "minilm", embed.cache_dir)
+        return TokenEncoder(model, precision=embed.precision, cache_dir=embed.cache_dir, threads=embed.threads)
 
-    def supports(sentence: str, quotes: Sequence[Quote]) -> bool:
-        from eval.scoring.offline.support import supported  # noqa: PLC0415  # loads LlamaIndex
+    def supports(self, sentence: str, quotes: Sequence[Quote]) -> bool:
+        return citations.supported(sentence, quotes, self.embedder)
 
-        return supported(sentence, quotes, embedder())
 
+def offline_scorers(settings: Settings) -> tuple[Scorer, ...]:
+    """Return a scorer for each family that is computed; metrics whose model cannot be loaded fail, with the reason."""
+    models = _Models(settings)
     return (
-        EachRow(retrieval.FAMILY, retrieval.score_retrieval),
-        answer.AnswerScorer(similarity),
-        bert_score.BertScorer(_late_token_encoder(settings.embed)),
-        EachRow(nuggets.FAMILY, nuggets.score_nuggets),
-        EachRow(citations.FAMILY, partial(citations.score_citations, supports=supports)),
-        EachRow(abstention.FAMILY, abstention.score_abstention),
-        EachRow(speed.FAMILY, speed.score_speed),
-        EachRow(cost.FAMILY, cost.score_cost),
-        RagasOfflineScorer(ragas, _tell),
+        EachRow("retrieval", retrieval.score_retrieval),
+        AnswerScorer("answer", lambda answers: compared(answers, models.similarity.score_all)),
+        AnswerScorer("bert_score", lambda answers: bert_scored(answers, models.token_encoder.encode)),
+        EachRow("nuggets", nuggets.score_nuggets),
+        EachRow("citations", partial(citations.score_citations, supports=models.supports)),
+        EachRow("abstention", service.score_abstention),
+        EachRow("speed", service.score_speed),
+        EachRow("cost", service.score_cost),
+        RagasOfflineScorer(lambda: load_computed(models.vectors), _tell),
     )
 
 
@@ -86,52 +96,24 @@ def open_judge(settings: Settings) -> Judge:
             f"--judge needs {' and '.join(missing)}.",
             "They name an OpenAI-compatible server, e.g. http://127.0.0.1:8001/v1, and a model there.",
         )
-    return Judge(JudgeServer(settings.judge), JudgeCache(settings.judge.cache_dir), _tell)
+    return Judge(settings.judge, JudgeCache(settings.judge.cache_dir), _tell)
 
 
 def judged_scorers(
     settings: Settings, judge: Judge, families: Collection[str], deepeval_python: Path | None
-) -> tuple[Scorer, ...]:
+) -> list[Scorer]:
     """Return a scorer for each family that the judge shall decide; DeepEval's if its Python is named.
 
     Raises:
         RagasMissingError: RAGAS is wanted and not installed.
     """
     rows_at_once = settings.judge.concurrency
-    scorers: tuple[Scorer, ...] = tuple(
-        family.scorer(judge, rows_at_once) for name, family in OWN.items() if name in families
-    )
-    if ragas_metrics.FAMILY in families:
-        scorers += (ragas_metrics.ragas_scorer(judge, _late_embedder(settings), rows_at_once),)
+    scorers: list[Scorer] = [family.scorer(judge, rows_at_once) for name, family in OWN.items() if name in families]
+    if "ragas" in families:
+        scorers.append(ragas_scorer(judge, lambda: _Models(settings).embedder, rows_at_once))
     if deepeval_python is not None:
-        scorers += (deepeval_scorer(judge, deepeval_python, rows_at_once, settings.judge.timeout_s),)
+        scorers.append(deepeval_scorer(judge, deepeval_python, rows_at_once, settings.judge.timeout_s))
     return scorers
-
-
-def _late_embedder(settings: Settings) -> "Callable[[], BaseEmbedding]":
-    """Return a function that loads the embedder when it is first called."""
-
-    @cache
-    def embedder() -> "BaseEmbedding":
-        from index.build import Embedding  # noqa: PLC0415  # loads OpenVINO
-
-        return Embedding(settings).embedder
-
-    return embedder
-
-
-def _late_token_encoder(embed: EmbedSettings) -> "Callable[[], TokenEncoder]":
-    """Return a function that loads the encoder when it is first called: the packaged one where a server embeds."""
-
-    @cache
-    def encoder() -> "TokenEncoder":
-        from index.embedding.model import load_embedding_model  # noqa: PLC0415  # loads OpenVINO
-        from index.embedding.token_vectors import TokenEncoder  # noqa: PLC0415
-
-        model = load_embedding_model(embed.model if embed.provider == "local" else "minilm", embed.cache_dir)
-        return TokenEncoder(model, precision=embed.precision, cache_dir=embed.cache_dir, threads=embed.threads)
-
-    return encoder
 
 
 def _tell(line: str) -> None:

@@ -1,31 +1,32 @@
-"""Every metric there is, by name.
+"""Every metric there is, by name, as `metrics.toml` describes it.
 
-Flow: the scoring modules' `METRICS` -> **here** -> `comparing/`, `reporting/` and the tables. Imports no model and no
-library of an evaluation, so that two runs can be compared where nothing of that is installed.
+Imports no model and no library of an evaluation, so that two runs can be compared where nothing of that is installed.
 """
 
+import tomllib
 from collections.abc import Mapping
+from pathlib import Path
 from types import MappingProxyType
 
 from eval.cells import Metric
-from eval.scoring.judged import deepeval_metrics as deepeval
-from eval.scoring.judged import ragas_metrics as ragas_judged
-from eval.scoring.judged.families import OWN
-from eval.scoring.offline import abstention, answer, bert_score, citations, cost, nuggets, retrieval, speed
-from eval.scoring.offline import ragas_metrics as ragas_offline
+from eval.metrics import BUDGETS_CHARS
 
-_COMPUTED = (retrieval, answer, bert_score, nuggets, citations, abstention, speed, cost, ragas_offline)
+SPEED, COST = "speed", "cost"
+# Of the questions with an answer, and of those without: two numbers that trade against each other.
+DECLINED = ("declined", "abstention_recall")
 
+_DESCRIBED = tomllib.loads(Path(__file__).with_name("metrics.toml").read_text(encoding="utf-8"))
 METRICS: Mapping[str, Metric] = MappingProxyType(
     {
-        metric.name: metric
-        for metrics in (
-            *(module.METRICS for module in _COMPUTED),
-            *(family.metrics for family in OWN.values()),
-            ragas_judged.METRICS,
-            deepeval.METRICS,
-        )
-        for metric in metrics
+        (full := name.replace("@N", f"@{budget}")): Metric(full, family, better, about.replace(" N ", f" {budget} "))
+        for family, directions in _DESCRIBED.items()
+        for better, metrics in directions.items()
+        for name, about in metrics.items()
+        for budget in BUDGETS_CHARS  # a name without a budget comes out the same each time
     }
 )
-FAMILIES: tuple[str, ...] = tuple(dict.fromkeys(metric.family for metric in METRICS.values()))
+
+
+def names_of(family: str) -> tuple[str, ...]:
+    """Return the names of a family's metrics, in order."""
+    return tuple(name for name, metric in METRICS.items() if metric.family == family)

@@ -9,6 +9,7 @@ import argparse
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
@@ -18,17 +19,16 @@ from eval.cells import mean
 from eval.progress_bar import ScoringProgress
 from eval.run_folder import RunFolder
 from eval.scoring.build import judged_scorers, open_judge
-from eval.scoring.catalogue import METRICS
-from eval.scoring.judge_client.client import Judge
-from eval.scoring.judge_client.server import place_of
-from eval.scoring.judged import nuggets, ragas_metrics, support
+from eval.scoring.catalogue import names_of
+from eval.scoring.judge_client import Judge, place_of
 from eval.scoring.judged.families import OWN
 from eval.scoring.judged.noise import noise
 from eval.scoring.stage import Scorer, score_run
+from eval.tables import aligned, counted
 from settings import JudgeSettings, Settings
 
-FAMILIES = (*OWN, ragas_metrics.FAMILY)
-DEFAULT = (nuggets.FAMILY.name, support.FAMILY.name, ragas_metrics.FAMILY)
+FAMILIES = (*OWN, "ragas")
+DEFAULT = ("nuggets_judged", "support", "ragas")
 
 
 def add_judge_arguments(parser: argparse.ArgumentParser) -> None:
@@ -56,23 +56,14 @@ def add_judge_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+@dataclass(frozen=True, slots=True)
 class Judging:
-    """One call's judging.
+    """One call's judging, of every row `repeats` times in all; `settings` only say who judges."""
 
-    Args:
-        judge: is asked.
-        scorers: ask it.
-        repeats: how often to judge every row in all.
-        settings: only to say who judges.
-    """
-
-    def __init__(self, judge: Judge, scorers: Sequence[Scorer], repeats: int, settings: JudgeSettings) -> None:
-        self._judge = judge
-        self._scorers = scorers
-        self._repeats = repeats
-        self._settings = settings
-        families = {family for scorer in scorers for family in scorer.families}
-        self._names = [metric.name for metric in METRICS.values() if metric.family in families]
+    judge: Judge
+    scorers: Sequence[Scorer]
+    repeats: int
+    settings: JudgeSettings
 
     @classmethod
     def of(cls, arguments: argparse.Namespace, settings: Settings) -> "Judging | None":
@@ -97,75 +88,65 @@ class Judging:
     @property
     def given_up(self) -> bool:
         """Whether rows were left because the judge was down."""
-        return self._judge.given_up is not None
+        return self.judge.given_up is not None
 
     def score(self, folder: RunFolder, stream: TextIO) -> None:
         """Judge what is not judged yet, and show on `stream` how that goes. Only below `folder.writing()`."""
         with closing(ScoringProgress(stream)) as progress:
-            score_run(folder, self._scorers, self._repeats, by=self._settings.model or "", progress=progress)
+            score_run(folder, self.scorers, self.repeats, by=self.settings.model or "", progress=progress)
 
     def describe(self, folder: RunFolder) -> str:
         """Return what judging took and how sure it is, as Markdown."""
-        parts = ["## The judge", self._took(), self._weak(), self._left(folder), self._given_up(), self._noise(folder)]
+        names = [name for scorer in self.scorers for name in names_of(scorer.family)]
+        parts = ["## The judge", self._took(), _left(folder, names)]
+        if (why := self.judge.given_up) is not None:
+            parts.append(
+                f"**The judge was given up, and rows are left.** {why} Then the same command goes on where it was."
+            )
+        if self.repeats > 1:
+            parts.append(_noise(folder, names))
         return "\n\n".join(part for part in parts if part)
 
     def _took(self) -> str:
-        tally = self._judge.tally
+        tally = self.judge.tally
         tokens = f"{tally.prompt_tokens:,} tokens read, {tally.completion_tokens:,} written"
-        counts = [
-            f"{tally.replies:,} replies of the server" + (f": {tokens}" if tally.prompt_tokens else ""),
-            f"{tally.remembered:,} remembered from earlier",
-            f"{tally.failed:,} questions without a usable reply",
-            f"{tally.tried_again:,} requests tried again",
-        ]
-        place = place_of(self._settings.base_url or "")
-        return "\n".join([f"{self._settings.model} at {place}:", *(f"- {count}" for count in counts)])
-
-    def _weak(self) -> str:
-        tally = self._judge.tally
+        took = (
+            f"{self.settings.model} at {place_of(self.settings.base_url or '')}:\n"
+            f"- {tally.replies:,} replies of the server{f': {tokens}' if tally.prompt_tokens else ''}\n"
+            f"- {tally.remembered:,} remembered from earlier\n"
+            f"- {tally.failed:,} questions without a usable reply\n"
+            f"- {tally.tried_again:,} requests tried again"
+        )
         if not tally.replies or 2 * tally.failed <= tally.replies + tally.remembered:
-            return ""
+            return took
         return (
-            "**Most replies were unusable.** This model is too weak a judge, or RAG_JUDGE__RESPONSE_FORMAT="
-            f"{self._settings.response_format} does not make this server write JSON."
+            f"{took}\n\n**Most replies were unusable.** This model is too weak a judge, or RAG_JUDGE__RESPONSE_FORMAT="
+            f"{self.settings.response_format} does not make this server write JSON."
         )
 
-    def _left(self, folder: RunFolder) -> str:
-        """Name the metrics that are not scored on every row, and the commonest reason."""
-        alike: dict[str, list[str]] = {}
-        cases, cells = folder.cases(), folder.cells()
-        for name in self._names:
-            column = [cells.get(case.id, {}).get(name) for case in cases]
-            over = mean(column)
-            if over.n < over.of:
-                reasons = Counter(cell.failed for cell in column if cell is not None and cell.failed)
-                reason, times = next(iter(reasons.most_common(1)), ("Not judged yet.", over.of - over.n))
-                rows = "1 row" if times == 1 else f"{times} rows"
-                alike.setdefault(f"{over.n} of {over.of} rows scored. {reason} ({rows})", []).append(name)
-        return "\n".join(f"- {', '.join(names)}: {why}" for why, names in alike.items())
 
-    def _given_up(self) -> str:
-        why = self._judge.given_up
-        if why is None:
-            return ""
-        return f"**The judge was given up, and rows are left.** {why} Then the same command goes on where it was."
-
-    def _noise(self, folder: RunFolder) -> str:
-        found = {name: some for name, some in noise(folder.scores()).items() if name in self._names}
-        if self._repeats == 1 or not found:
-            return ""
-        width = max(map(len, ["metric", *found]))
-        lines = [
-            f"| {'metric':{width}} | rows | times | one row, sd | the mean, sd |",
-            f"| {'-' * width} | ---: | ----: | ----------: | -----------: |",
-        ]
-        for name, some in found.items():
-            counts = f"{some.rows:4d} | {some.repeats:5d}"
-            lines.append(f"| {name:{width}} | {counts} | {some.row_sd:11.3f} | {some.mean_sd:12.4f} |")
-        return _ABOUT_NOISE + "\n\n" + "\n".join(lines)
+def _left(folder: RunFolder, names: Sequence[str]) -> str:
+    """Name the metrics that are not scored on every row, and the commonest reason."""
+    alike: dict[str, list[str]] = {}
+    cases, cells = folder.cases(), folder.cells()
+    for name in names:
+        column = [cells.get(case.id, {}).get(name) for case in cases]
+        over = mean(column)
+        if over.n < over.of:
+            reasons = Counter(cell.failed for cell in column if cell is not None and cell.failed)
+            reason, times = next(iter(reasons.most_common(1)), ("Not judged yet.", over.of - over.n))
+            alike.setdefault(f"{over.n} of {over.of} rows scored. {reason} ({counted(times, 'row')})", []).append(name)
+    return "\n".join(f"- {', '.join(names)}: {why}" for why, names in alike.items())
 
 
-_ABOUT_NOISE = (
-    "How far the judge disagrees with itself: standard deviation of one row's score, and of the mean, each row judged "
-    "once. A difference of two runs within three of the latter may be nothing but this."
-)
+def _noise(folder: RunFolder, names: Sequence[str]) -> str:
+    found = [(name, one) for name, one in noise(folder.scores()).items() if name in names]
+    if not found:
+        return ""
+    return (
+        "How far the judge disagrees with itself: standard deviation of one row's score, and of the mean, each row "
+        "judged once. A difference of two runs within three of the latter may be nothing but this.\n\n"
+    ) + aligned(
+        ["metric", "rows", "times", "one row, sd", "the mean, sd"],
+        ([name, str(one.rows), str(one.repeats), f"{one.row_sd:.3f}", f"{one.mean_sd:.4f}"] for name, one in found),
+    )

@@ -9,30 +9,36 @@ not, since asking that row again is what helps.
 """
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
 
 from eval.cases import Case
-from eval.cells import Cell, Metric
+from eval.cells import Cell, failed, not_applicable, scored
+from eval.metrics import spoken, words
 from eval.rows import Row
 from eval.run_folder import RunFolder, Scored
 from eval.summary import overview
 
 Todo = Sequence[tuple[Case, Row]]
 Cells = dict[str, Cell]
+Line = tuple[str, Cells]
+"""A row's id, and its cells of one family."""
+Need = Literal["reference", "contexts", "nuggets", "facts", "answer", "passages", "quotes"]
+"""What a metric looks at; facts are nuggets, or what nuggets can be made of."""
 SYNC_EVERY_S = 1.0
 Progress = Callable[[str, int, int], None]
 
 
 class Scorer(Protocol):
-    """Scores rows by the metrics of some families."""
+    """Scores rows by the metrics of one family."""
 
     @property
-    def families(self) -> tuple[str, ...]:
-        """The families that it yields for each row."""
+    def family(self) -> str:
+        """The name of the family."""
 
-    def score(self, todo: Todo, repeat: int = 0) -> Iterator[tuple[str, str, Cells]]:
-        """Yield (row id, family, cells) as soon as they are known, in any order.
+    def score(self, todo: Todo, repeat: int = 0) -> Iterator[Line]:
+        """Yield the cells of each row as soon as they are known, in any order.
 
         Args:
             todo: rows that lack cells, with their cases; rows that failed among them.
@@ -40,22 +46,17 @@ class Scorer(Protocol):
         """
 
 
+@dataclass(frozen=True, slots=True)
 class EachRow:
-    """A scorer of one family whose rows are scored one by one, quickly and always the same.
+    """A scorer whose rows are scored one by one, quickly and always the same."""
 
-    Args:
-        family: of the cells.
-        cells: scores one row.
-    """
+    family: str
+    cells: Callable[[Case, Row], Cells]
 
-    def __init__(self, family: str, cells: Callable[[Case, Row], Cells]) -> None:
-        self.families = (family,)
-        self._cells = cells
-
-    def score(self, todo: Todo, repeat: int = 0) -> Iterator[tuple[str, str, Cells]]:  # noqa: ARG002
+    def score(self, todo: Todo, repeat: int = 0) -> Iterator[Line]:  # noqa: ARG002
         """Yield the cells of each row; see `Scorer`."""
         for case, row in todo:
-            yield row.id, self.families[0], self._cells(case, row)
+            yield row.id, self.cells(case, row)
 
 
 def score_run(
@@ -83,34 +84,68 @@ def score_run(
     kept = {(line.id, line.family, line.repeat): line for line in folder.scores() if line.by == by}
     synced = 0.0
     for scorer in scorers:
+        family = scorer.family
         for repeat in range(repeats):
-            todo = pairs if again else [pair for pair in pairs if _lacks(kept, pair[1], scorer.families, repeat)]
-            done = dict.fromkeys(scorer.families, 0)
-            for id_, family, cells in scorer.score(todo, repeat) if todo else ():
+            todo = [(case, row) for case, row in pairs if again or _is_open(kept.get((row.id, family, repeat)), row)]
+            for done, (id_, cells) in enumerate(scorer.score(todo, repeat) if todo else (), start=1):
                 line = Scored(id=id_, of=digests[id_], family=family, repeat=repeat, by=by, cells=cells)
                 if kept.get((id_, family, repeat)) != line:
                     due = time.monotonic() - synced >= SYNC_EVERY_S
                     folder.append_scores(line, sync=due)
                     synced = time.monotonic() if due else synced
-                done[family] += 1
                 if progress:
-                    progress(family, done[family], len(todo))
+                    progress(family, done, len(todo))
     overview(folder)
+
+
+def _is_open(kept: Scored | None, row: Row) -> bool:
+    return kept is None or (row.outcome != "failed" and any(cell.failed is not None for cell in kept.cells.values()))
+
+
+def lacking(case: Case, row: Row, *needs: Need, declined: float | None = None) -> Cell | None:
+    """Return the cell of a row that cannot be scored for what its case or itself lacks; None if it can be.
+
+    `declined` is the score of a declined row; None where it has none.
+    """
+    if why := _case_lacks(case, needs):
+        return not_applicable(why)
+    if row.outcome == "failed":
+        return failed(failed_for(row))
+    is_answer = row.outcome == "answered" and bool(spoken(row.answer or ""))
+    if declined is not None and not is_answer:
+        return scored(declined)
+    if "answer" in needs and not is_answer:
+        return not_applicable("the service declined" if row.outcome == "declined" else "the answer is empty")
+    # A service with a fingerprint also sends passages and citations: there were none.
+    if "passages" in needs and not (row.passages or row.fingerprint):
+        return not_applicable("the service tells no passages")
+    if "quotes" in needs and not (row.citations or row.fingerprint):
+        return not_applicable("the service tells no citations")
+    if "quotes" in needs and row.citations and not any(citation.quote for citation in row.citations):
+        return not_applicable("the service tells no quotes")
+    return None
+
+
+def _case_lacks(case: Case, needs: Sequence[Need]) -> str:
+    if case.unanswerable:
+        return "the corpus does not answer the question"
+    if "reference" in needs and not references_of(case):
+        return "the reference answer holds no word" if case.answer else "the case has no reference answer"
+    if "contexts" in needs and not case.references:
+        return "the case has no reference contexts"
+    if "nuggets" in needs and not case.nuggets:
+        return "the case has no nuggets"
+    if "facts" in needs and not (case.nuggets or case.answer or any(case.references)):
+        return "the case has neither nuggets nor a reference to make them from"
+    return ""
+
+
+def references_of(case: Case) -> tuple[str, ...]:
+    """Return the right answers that say anything; none if the question has none."""
+    known = () if case.unanswerable else (case.answer, *case.alternatives)
+    return tuple(text for text in known if text and words(text))
 
 
 def failed_for(row: Row) -> str:
     """Return why no metric can say anything of a row that failed."""
     return f"no reply: {row.reason or 'the reason was not told'}"
-
-
-def all_of(metrics: Iterable[Metric], cell: Cell) -> Cells:
-    """Return the same cell for each metric."""
-    return {metric.name: cell for metric in metrics}
-
-
-def _lacks(kept: Mapping[tuple[str, str, int], Scored], row: Row, families: Sequence[str], repeat: int) -> bool:
-    lines = [kept.get((row.id, family, repeat)) for family in families]
-    if None in lines:
-        return True
-    broken = any(cell.failed is not None for line in lines if line for cell in line.cells.values())
-    return broken and row.outcome != "failed"

@@ -13,8 +13,7 @@ import importlib, pkgutil, sys
 sys.modules.update(dict.fromkeys(["ragas", "langchain", "langchain_core", "langchain_community", "datasets"]))
 import eval
 needs_it = {
-    "eval.scoring.judged.ragas_calls",
-    "eval.scoring.offline.ragas_calls",
+    "eval.scoring.ragas_calls",
     "eval.scoring.judged.deepeval_worker",
     "eval.__main__",
 }

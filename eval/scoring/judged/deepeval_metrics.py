@@ -1,7 +1,7 @@
 """DeepEval's metrics that a judge decides, computed by DeepEval in a separate environment.
 
 Flow: `build.py` -> **here** -> `scorer.py`, and `deepeval_worker.py` in another process, whose questions to the judge
-come back **here** -> `scoring/judge_client/client.py`.
+come back **here** -> `scoring/judge_client.py`.
 """
 
 import asyncio
@@ -16,45 +16,18 @@ from pathlib import Path
 from typing import Any
 
 from errors import RagError
-from eval.cells import Metric
-from eval.scoring.judge_client.client import Judge
-from eval.scoring.judge_client.replies import json_in
-from eval.scoring.judge_client.server import JudgeUnusableError
+from eval.scoring.judge_client import Judge, JudgeUnusableError, json_in
 from eval.scoring.judged.scorer import Ask, Judged, JudgedScorer, Material
 
-FAMILY = "deepeval"
 WORKER = Path(__file__).absolute().with_name("deepeval_worker.py")
 MAX_LINE_BYTES = 256 * 2**20
 LOADING_S = 120.0
-
-
-def _metric(name: str, about: str) -> Metric:
-    return Metric(f"deepeval_{name}", FAMILY, "higher", about)
-
-
 JUDGED = (
-    Judged(
-        _metric("faithfulness", "Share of the answer's claims that nothing in the passages contradicts; 0 to 1."),
-        ("answer", "passages"),
-        questions=3,
-    ),
-    Judged(
-        _metric("answer_relevancy", "Share of the answer's statements that bear on the question; 0 to 1."),
-        ("answer",),
-        questions=2,
-    ),
-    Judged(
-        _metric("contextual_precision", "Average precision of the ranking of passages, useful ones counting; 0 to 1."),
-        ("reference", "passages"),
-        questions=1,
-    ),
-    Judged(
-        _metric("contextual_recall", "Share of the reference answer's sentences that the passages hold; 0 to 1."),
-        ("reference", "passages"),
-        questions=1,
-    ),
+    Judged("deepeval_faithfulness", ("answer", "passages"), questions=3),
+    Judged("deepeval_answer_relevancy", ("answer",), questions=2),
+    Judged("deepeval_contextual_precision", ("reference", "passages"), questions=1),
+    Judged("deepeval_contextual_recall", ("reference", "passages"), questions=1),
 )
-METRICS = tuple(judged.metric for judged in JUDGED)
 
 
 class DeepEvalMissingError(RagError):
@@ -62,27 +35,22 @@ class DeepEvalMissingError(RagError):
 
     code = "deepeval_missing"
 
-    @classmethod
-    def of(cls, python: Path, why: str) -> "DeepEvalMissingError":
-        """Say why, and how to get it."""
-        return cls(
-            f"DeepEval cannot be run by {python}: {why}.",
-            "Make a separate environment: python3.11 -m venv DIR && DIR/bin/pip install -r requirements-deepeval.txt"
-            " and give --deepeval-python DIR/bin/python.",
-        )
+
+def _missing(python: Path, why: str) -> DeepEvalMissingError:
+    return DeepEvalMissingError(
+        f"DeepEval cannot be run by {python}: {why}.",
+        "Make a separate environment: python3.11 -m venv DIR && DIR/bin/pip install -r requirements-deepeval.txt"
+        " and give --deepeval-python DIR/bin/python.",
+    )
 
 
 def deepeval_scorer(judge: Judge, python: Path, at_once: int, timeout_s: float) -> JudgedScorer:
-    """Return the scorer of this family.
+    """Return the scorer of this family, for `python` of the environment that holds DeepEval.
 
-    Args:
-        judge: decides.
-        python: of the environment that holds DeepEval.
-        at_once: rows that are judged at the same time.
-        timeout_s: of one question to the judge; a cell may take as long as all of its questions.
+    `timeout_s` is that of one question to the judge; a cell may take as long as all of its questions.
 
     Raises:
-        DeepEvalMissingError: that Python is none, or has no DeepEval.
+        DeepEvalMissingError: it is not a Python, or has no DeepEval.
     """
     # Not `resolve`: the Python of a virtual environment is a link, and knows its environment by the link's place.
     python = python.absolute()
@@ -93,18 +61,18 @@ def deepeval_scorer(judge: Judge, python: Path, at_once: int, timeout_s: float) 
         # DeepEval keeps notes in the home and the working folder, and reads settings there: these are empty.
         with tempfile.TemporaryDirectory() as home:
             process = await _start(python, home)
-            worker = _Worker(process, judge, repeat, 5 * timeout_s)
-            reading = asyncio.create_task(worker.read())
             try:
-                await worker.wait_ready(python)
+                await _wait_ready(process, python)
+                worker = _Worker(process, judge, repeat, 5 * timeout_s)
+                reading = asyncio.create_task(worker.read())
                 yield worker.score
-            finally:
                 reading.cancel()
+            finally:
                 with suppress(ProcessLookupError):
                     process.kill()
                 await process.wait()
 
-    return JudgedScorer(FAMILY, JUDGED, judge, asker, at_once)
+    return JudgedScorer("deepeval", JUDGED, judge, asker, at_once)
 
 
 def _check(python: Path) -> None:
@@ -115,27 +83,49 @@ def _check(python: Path) -> None:
             [python, "-c", look], capture_output=True, text=True, check=False, timeout=LOADING_S
         ).stdout.strip()
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise DeepEvalMissingError.of(python, getattr(error, "strerror", None) or str(error)) from error
+        raise _missing(python, getattr(error, "strerror", None) or str(error)) from error
     if found != "True":
-        raise DeepEvalMissingError.of(python, "it is not installed there" if found == "False" else "this is no Python")
+        raise _missing(python, "it is not installed there" if found == "False" else "this is not a Python")
 
 
 async def _start(python: Path, home: str) -> asyncio.subprocess.Process:
     pipe = asyncio.subprocess.PIPE
-    variables = {"HOME": home, "DEEPEVAL_TELEMETRY_OPT_OUT": "1", "DEEPEVAL_DISABLE_DOTENV": "1"}
+    return await asyncio.create_subprocess_exec(
+        python,
+        WORKER,
+        stdin=pipe,
+        stdout=pipe,
+        stderr=asyncio.subprocess.DEVNULL,
+        cwd=home,
+        env={"HOME": home, "DEEPEVAL_TELEMETRY_OPT_OUT": "1", "DEEPEVAL_DISABLE_DOTENV": "1"},
+        limit=MAX_LINE_BYTES,
+    )
+
+
+async def _wait_ready(process: asyncio.subprocess.Process, python: Path) -> None:
+    """Wait until DeepEval is loaded."""
+    assert process.stdout is not None
     try:
-        return await asyncio.create_subprocess_exec(
-            python,
-            WORKER,
-            stdin=pipe,
-            stdout=pipe,
-            stderr=asyncio.subprocess.DEVNULL,
-            cwd=home,
-            env=variables,
-            limit=MAX_LINE_BYTES,
-        )
-    except OSError as error:
-        raise DeepEvalMissingError.of(python, error.strerror or str(error)) from error
+        async with asyncio.timeout(LOADING_S):
+            line = await process.stdout.readline()
+    except TimeoutError:
+        raise _missing(python, f"it was not loaded within {LOADING_S:g} s") from None
+    broken = json.loads(line).get("broken") if line else "it ended at once"
+    if broken is not None:
+        raise _missing(python, broken)
+
+
+class _Cell:
+    """A score that is under way, and how often each prompt was asked for it."""
+
+    def __init__(self) -> None:
+        self.score: asyncio.Future[float] = asyncio.get_running_loop().create_future()
+        self.asked: Counter[str] = Counter()
+
+    def fail(self, error: RagError) -> None:
+        """Settle it, unless it is settled."""
+        if not self.score.done():
+            self.score.set_exception(error)
 
 
 class _Worker:
@@ -149,33 +139,16 @@ class _Worker:
         self._repeat = repeat
         self._limit_s = limit_s
         self._numbers = itertools.count(1)
-        self._ready: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
-        self._cells: dict[int, asyncio.Future[float]] = {}
-        self._asked: dict[int, Counter[str]] = {}
+        self._cells: dict[int, _Cell] = {}
         self._answers: set[asyncio.Task[None]] = set()
         self._ended = False
 
-    async def wait_ready(self, python: Path) -> None:
-        """Wait until DeepEval is loaded."""
-        try:
-            async with asyncio.timeout(LOADING_S):
-                broken = await self._ready
-        except TimeoutError:
-            broken = f"it was not loaded within {LOADING_S:g} s"
-        if broken is not None:
-            raise DeepEvalMissingError.of(python, broken)
-
     async def score(self, name: str, material: Material) -> float:
-        """Have one metric computed.
-
-        Raises:
-            JudgeError: the judge gave no judgement, or one that DeepEval cannot compute with.
-        """
+        """Have one metric computed; JudgeError if there is no judgement, or one that DeepEval cannot compute with."""
         if self._ended:
             raise _ended()
-        number = next(self._numbers)
-        done: asyncio.Future[float] = asyncio.get_running_loop().create_future()
-        self._cells[number], self._asked[number] = done, Counter()
+        number, cell = next(self._numbers), _Cell()
+        self._cells[number] = cell
         case = {
             "input": material.question,
             "actual_output": material.answer,
@@ -185,13 +158,13 @@ class _Worker:
         try:
             await self._send({"score": number, "metric": name, "case": case})
             async with asyncio.timeout(self._limit_s):
-                return await done
+                return await cell.score
         except TimeoutError as error:
             raise JudgeUnusableError(
                 f"DeepEval did not finish within {self._limit_s:g} s.", "Set RAG_JUDGE__TIMEOUT_S higher."
             ) from error
         finally:
-            del self._cells[number], self._asked[number]
+            del self._cells[number]
 
     async def read(self) -> None:
         """Take in what the process says, until it ends."""
@@ -201,38 +174,28 @@ class _Worker:
                 task = asyncio.create_task(self._answer(message))
                 self._answers.add(task)
                 task.add_done_callback(self._answers.discard)
-            elif "done" in message:
-                self._settle(message)
-            elif not self._ready.done():
-                self._ready.set_result(message.get("broken"))
-        if not self._ready.done():
-            self._ready.set_result("it ended at once")
+            elif cell := self._cells.get(message["done"]):
+                if "failed" in message:
+                    fact = f"DeepEval cannot compute it: {message['failed']}."
+                    cell.fail(JudgeUnusableError(fact, "Take another model."))
+                elif not cell.score.done():
+                    cell.score.set_result(message["score"])
         self._ended = True
         for cell in self._cells.values():
-            _fail(cell, _ended())
+            cell.fail(_ended())
 
     async def _answer(self, question: Mapping[str, Any]) -> None:
-        prompt, schema, cell = question["prompt"], question["schema"], question["of"]
-        if cell not in self._asked:  # given up meanwhile
+        prompt, schema, cell = question["prompt"], question["schema"], self._cells.get(question["of"])
+        if cell is None:  # given up meanwhile
             return
-        nth = f"{self._repeat}.{self._asked[cell][prompt]}"
-        self._asked[cell][prompt] += 1
+        nth = f"{self._repeat}.{cell.asked[prompt]}"
+        cell.asked[prompt] += 1
         try:
             text = await self._judge.ask(prompt, schema, nth, lambda said: _judgement(schema, said))
             await self._send({"reply": question["ask"], "text": text})
         except RagError as error:
-            if cell in self._cells:
-                _fail(self._cells[cell], error)
+            cell.fail(error)
             await self._send({"reply": question["ask"], "failed": True})
-
-    def _settle(self, message: Mapping[str, Any]) -> None:
-        cell = self._cells.get(message["done"])
-        if cell is None or cell.done():
-            return
-        if "score" in message:
-            cell.set_result(message["score"])
-        else:
-            _fail(cell, JudgeUnusableError(f"DeepEval cannot compute it: {message['failed']}.", "Take another model."))
 
     async def _send(self, message: Mapping[str, Any]) -> None:
         with suppress(ConnectionError):  # `read` notices the end
@@ -244,14 +207,9 @@ def _ended() -> JudgeUnusableError:
     return JudgeUnusableError("DeepEval's process ended.", "Run the same command again.")
 
 
-def _fail(cell: "asyncio.Future[float]", error: RagError) -> None:
-    if not cell.done():
-        cell.set_exception(error)
-
-
 def _judgement(schema: Mapping[str, Any], text: str) -> str:
     """Return the JSON of a reply that follows the schema and judges something: DeepEval takes nothing for perfect."""
-    import jsonschema  # noqa: PLC0415  # `METRICS` is read where nothing is judged
+    import jsonschema  # noqa: PLC0415  # of the extra `eval`
 
     found = json_in(text)
     judgement = json.loads(found)

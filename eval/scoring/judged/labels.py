@@ -1,7 +1,7 @@
 """Ask the judge for a label of each of many things, ten at a time, or for a list of texts.
 
-Flow: `nuggets.py`, `support.py` -> **here** -> `scoring/judge_client/client.py`. A reply that does not label each
-thing, or by another word, is not a judgement.
+Flow: `nuggets.py`, `support.py`, `ratings.py` -> **here** -> `scoring/judge_client.py`. A reply that does not
+label each thing, or by another word, is not a judgement: a JudgeError.
 """
 
 import json
@@ -9,27 +9,11 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-
-from eval.scoring.judge_client.client import Judge
-from eval.scoring.judge_client.replies import json_in
-from eval.scoring.judge_client.server import JudgeUnusableError
+from eval.scoring.judge_client import Judge, JudgeUnusableError, json_in
 
 BATCH = 10
 # What is said of a fact or a sentence that something may hold.
 HOLDS = {"full": 1.0, "partial": 0.5, "none": 0.0}
-
-
-class _Labels(BaseModel):
-    model_config = ConfigDict(strict=True)
-
-    labels: list[str]
-
-
-class _Texts(BaseModel):
-    model_config = ConfigDict(strict=True)
-
-    texts: list[str]
 
 
 def batches(items: Sequence[Any]) -> list[Sequence[Any]]:
@@ -40,18 +24,9 @@ def batches(items: Sequence[Any]) -> list[Sequence[Any]]:
 async def ask_labels(
     judge: Judge, nth: str, task: str, given: Mapping[str, Any], *, items: Sequence[Any], labels: Sequence[str]
 ) -> list[str]:
-    """Return a label for each item, in order.
+    """Return one of the labels for each of the JSON-ready items, in order; the judge is asked once for each ten.
 
-    Args:
-        judge: is asked once for each ten.
-        nth: which time, see `Judge.ask`.
-        task: what each label means.
-        given: what the items are judged by.
-        items: JSON-ready.
-        labels: the words to choose from.
-
-    Raises:
-        JudgeError: a reply holds no judgement.
+    `task` says what each label means, `given` is what the items are judged by; `nth` is that of `Judge.ask`.
     """
     found: list[str] = []
     for batch in batches(items):
@@ -62,11 +37,7 @@ async def ask_labels(
 
 
 async def ask_texts(judge: Judge, nth: str, task: str, given: Mapping[str, Any], most: int) -> list[str]:
-    """Return the texts that the judge writes: without repetitions, the first `most`.
-
-    Raises:
-        JudgeError: the reply is not a list of texts, or is empty.
-    """
+    """Return the texts, one or more, that the judge writes: without repetitions, the first `most`."""
     prompt = _prompt(task, '{"texts": [...]}', given)
     array = {"type": "array", "items": {"type": "string"}, "maxItems": most}
     written = await judge.ask(prompt, _schema("texts", array), nth, _texts)
@@ -82,10 +53,7 @@ def _schema(name: str, array: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _labels(known: Sequence[str], count: int, text: str) -> list[str]:
-    try:
-        found = _Labels.model_validate_json(json_in(text)).labels
-    except ValidationError as error:
-        raise JudgeUnusableError.of("The judge's reply has no list of labels", text) from error
+    found = _listed("labels", text)
     if len(found) != count:
         raise JudgeUnusableError.of(f"The judge gave {len(found)} labels for {count} things", text)
     if strange := next((label for label in found if label not in known), None):
@@ -94,10 +62,14 @@ def _labels(known: Sequence[str], count: int, text: str) -> list[str]:
 
 
 def _texts(text: str) -> list[str]:
-    try:
-        found = [one.strip() for one in _Texts.model_validate_json(json_in(text)).texts if one.strip()]
-    except ValidationError as error:
-        raise JudgeUnusableError.of("The judge's reply has no list of texts", text) from error
+    found = [one.strip() for one in _listed("texts", text) if one.strip()]
     if not found:
         raise JudgeUnusableError.of("The judge's reply holds no text", text)
+    return found
+
+
+def _listed(name: str, text: str) -> list[str]:
+    found = json.loads(json_in(text)).get(name)
+    if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
+        raise JudgeUnusableError.of(f"The judge's reply has no list of {name}", text)
     return found

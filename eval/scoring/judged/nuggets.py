@@ -1,4 +1,4 @@
-"""Nuggets: which facts of a good answer does this one state?
+"""Nuggets and key points: which facts of a good answer does this one state, leave out or contradict?
 
 The formulas of TREC's RAG track (R. Pradeep et al., "Initial Nugget Evaluation Results for the TREC 2024 RAG Track with
 the AutoNuggetizer Framework", 2024, arXiv 2411.09607): at most 30 nuggets are made in rounds of ten texts, each is
@@ -7,20 +7,20 @@ vital or okay, the best 20 are assigned ten at a time; an answer that states a p
 A case's own nuggets are used as they are. Otherwise the judge makes them of what the case knows of the right answer,
 never of the passages that a run happened to find, so that all runs are measured by the same ones. They are made once
 for all repetitions, which thus measure how the judge assigns.
+
+Key points are the nuggets again, vital or not, with the three labels of DeepResearchGym (J. Coelho et al., 2025, arXiv
+2505.19253), whose key point recall is the share of the supported ones.
 """
 
 from collections.abc import Sequence
 
-from eval.cases import Case, Nugget
+from eval.cases import Nugget
 from eval.cells import Cell, not_applicable
-from eval.rows import Row
-from eval.scoring.judge_client.client import Judge
-from eval.scoring.judged.family import Decided, Family, Measures
-from eval.scoring.judged.labels import BATCH, HOLDS, ask_labels, ask_texts, batches
+from eval.scoring.judge_client import Judge
+from eval.scoring.judged.labels import HOLDS, ask_labels, ask_texts, batches
 from eval.scoring.judged.scorer import Material
 
 MOST_MADE, MOST_KEPT = 30, 20
-_PREFIX, _STRICT = "judged_", "_strict"
 _MAKE = (
     "Collect the facts that a good answer to the question must or may state. Take them from the texts alone, each as a "
     "separate, self-contained statement of at most a dozen words. Begin with the facts that are known already: keep "
@@ -36,26 +36,21 @@ _ASSIGN = (
     '"partial": it states a part of it. "none": it does not state it, or contradicts it. Judge by the answer\'s text '
     "alone, not by what you know."
 )
-# The weight of a nugget that is not vital, and what is measured with it.
-_MEASURES = {
-    "vital_recall": (0.0, "Share of the vital nuggets that the answer states"),
-    "nugget_recall": (1.0, "Share of all nuggets that the answer states"),
-    "weighted_recall": (0.5, "Share of all nuggets that the answer states, one that is not vital counting 0.5"),
+_TREAT = (
+    'Say of each item, a point, how the answer treats it. "supported": the answer states it or says what implies it. '
+    '"contradicted": the answer says something that cannot be true together with it. "omitted": neither. Judge by the '
+    "answer's text alone, not by what you know."
+)
+_OF_POINTS = {
+    "supported": "key_point_recall",
+    "omitted": "key_points_omitted",
+    "contradicted": "key_points_contradicted",
 }
-
-
-def questions(case: Case, row: Row | None = None) -> int:  # noqa: ARG001  # as `Measures` wants it
-    """Return how many questions to the judge make and assign the nuggets of a case, at most."""
-    made = 0 if case.nuggets else len(batches(Material.sources_of(case))) + MOST_MADE // BATCH
-    return made + len(batches(case.nuggets or range(MOST_KEPT)))
+_WEIGHTS_OF_OKAY = {"vital_recall": 0.0, "nugget_recall": 1.0, "weighted_recall": 0.5}
 
 
 async def nuggets_of(judge: Judge, material: Material) -> Sequence[Nugget]:
-    """Return a case's own nuggets, or those that the judge makes: vital ones first, at most 20 of the 30 it may name.
-
-    Raises:
-        JudgeError: the judge gave no judgement, or found no fact.
-    """
+    """Return a case's own nuggets, or those that the judge makes: vital ones first, 20 of the 30 that it may name."""
     if material.nuggets:
         return material.nuggets
     facts: list[str] = []
@@ -69,23 +64,20 @@ async def nuggets_of(judge: Judge, material: Material) -> Sequence[Nugget]:
 
 
 async def assign(judge: Judge, nth: str, question: str, answer: str, nuggets: Sequence[Nugget]) -> list[float]:
-    """Return how far an answer states each nugget: 1, 0.5 or 0.
-
-    Raises:
-        JudgeError: the judge gave no judgement.
-    """
+    """Return how far an answer states each nugget: 1, 0.5 or 0."""
     given, facts = {"question": question, "answer": answer}, [nugget.text for nugget in nuggets]
     return [HOLDS[label] for label in await ask_labels(judge, nth, _ASSIGN, given, items=facts, labels=tuple(HOLDS))]
 
 
-async def _decide(judge: Judge, nth: str, material: Material) -> Decided:
+async def score_nuggets(judge: Judge, nth: str, material: Material) -> dict[str, float | Cell]:
+    """Return the recalls, in which a nugget that is stated in part counts half, or nothing where they are strict."""
     nuggets = await nuggets_of(judge, material)
     held = await assign(judge, nth, material.question, material.answer, nuggets)
     full = [float(one == 1) for one in held]
     return {
-        f"{_PREFIX}{name}{strict}": _recall([1.0 if nugget.vital else okay for nugget in nuggets], counted)
-        for strict, counted in (("", held), (_STRICT, full))
-        for name, (okay, _) in _MEASURES.items()
+        f"judged_{name}{strict}": _recall([1.0 if nugget.vital else okay for nugget in nuggets], counted)
+        for strict, counted in (("", held), ("_strict", full))
+        for name, okay in _WEIGHTS_OF_OKAY.items()
     }
 
 
@@ -95,9 +87,9 @@ def _recall(weights: Sequence[float], held: Sequence[float]) -> float | Cell:
     return sum(weight * one for weight, one in zip(weights, held, strict=True)) / sum(weights)
 
 
-_ABOUT = {
-    f"{_PREFIX}{name}{strict}": f"{about}, by the judge; {how}; 0 to 1."
-    for strict, how in (("", "in part counts 0.5"), (_STRICT, "in part counts nothing"))
-    for name, (_, about) in _MEASURES.items()
-}
-FAMILY = Family("nuggets_judged", _decide, Measures(_ABOUT, ("nuggets",), questions, declined=0.0))
+async def score_key_points(judge: Judge, nth: str, material: Material) -> dict[str, float]:
+    """Return the shares of the key points with each label."""
+    points = [nugget.text for nugget in await nuggets_of(judge, material)]
+    given = {"question": material.question, "answer": material.answer}
+    labels = await ask_labels(judge, nth, _TREAT, given, items=points, labels=tuple(_OF_POINTS))
+    return {name: labels.count(label) / len(labels) for label, name in _OF_POINTS.items()}

@@ -1,16 +1,21 @@
-"""Score what is said against the reference answer: by words, by runs of words, in meaning.
+"""Score what is said against the reference answer: by words, by runs of words, in meaning, token by token.
 
 Flow: `build.py` -> **here** -> `stage.py`. The arithmetic is `eval/metrics.py`'s and `eval/similarity.py`'s, the same
 for the measurements of `bench/`. Where a case knows several right answers, the one that fits best counts. A declined
 question has an answer that was not given: it scores 0.
+
+BERTScore is the formula of Zhang et al. 2020 and the package `bert-score`, without idf weights and rescaling: each
+token is matched with the nearest one of the other text, greedily; special tokens may be matched and do not count. The
+encoder is this project's own, so figures differ from those over RoBERTa, and may be compared only with figures of the
+same encoder. It reads as much of a text as its window holds.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from errors import ModelError
-from eval.cases import Case
-from eval.cells import Cell, Metric, failed, not_applicable, scored
+from eval.cells import Cell, failed, not_applicable, scored
 from eval.metrics import (
     SHORT_ANSWER_WORDS,
     Scores,
@@ -22,21 +27,15 @@ from eval.metrics import (
     word_recall,
     words,
 )
-from eval.scoring.stage import Cells, Todo, failed_for
+from eval.scoring.catalogue import names_of
+from eval.scoring.stage import Cells, Line, Todo, lacking, references_of
 
-FAMILY = "answer"
-METRICS = (
-    Metric("word_recall", FAMILY, "higher", "Share of the reference's content words that are said, 0 to 1."),
-    Metric(
-        "contains", FAMILY, "higher", f"1 if the reference of at most {SHORT_ANSWER_WORDS} words stands in it, else 0."
-    ),
-    Metric("exact_match", FAMILY, "higher", "1 if nothing but the reference is said, else 0; articles do not count."),
-    Metric("token_f1", FAMILY, "higher", "F1 of the words said and those of the reference, as SQuAD counts, 0 to 1."),
-    Metric("rouge_l", FAMILY, "higher", "F1 of the longest common subsequence of stems, 0 to 1."),
-    Metric("word_matching", FAMILY, "higher", "F1 of content words matched greedily by their vectors, 0 to 1."),
-    Metric("similarity", FAMILY, "higher", "Cosine of the vectors of answer and reference, -1 to 1."),
-    Metric("crag_score", FAMILY, "higher", "As CRAG: 1 if a short reference stands in it, 0 for not knowing, else -1."),
-)
+if TYPE_CHECKING:  # numpy is loaded by what embeds
+    import numpy as np
+    import numpy.typing as npt
+
+    Vectors = npt.NDArray[np.float32]
+
 BATCH_ROWS = 64
 # A vector's last digits depend on the texts that were embedded with it; a run that went on must not differ by them.
 VECTOR_DECIMALS = 4
@@ -44,88 +43,68 @@ _OF_LIKENESS = {"rouge_l": "rouge_l", "word_matching": "matching", "similarity":
 _OF_SHORT = ("contains", "crag_score")
 _LONG = f"the reference is longer than {SHORT_ANSWER_WORDS} words"
 _TOO_MANY_WORDS = "the answer has too many different words to match each with each"
+_BERT_SCORE = names_of("bert_score")
+
+Compare = Callable[[Sequence[tuple[str | None, str]]], Sequence[Scores]]
+"""Returns `similarity`, `rouge_l` and, unless a text is too long, `matching` of each (answer, reference)."""
+EncodeTokens = Callable[[Sequence[str]], "Sequence[Vectors]"]
+"""Returns unit vectors of each text's tokens, shape (tokens, dimension): first and last are special tokens."""
 
 
-class Compares(Protocol):
-    """Says how alike answers and references are; `eval.similarity.Similarity` does."""
-
-    def score_all(self, pairs: Sequence[tuple[str | None, str]]) -> list[Scores]:
-        """Return `similarity`, `rouge_l` and, unless a text is too long, `matching` of each (answer, reference)."""
-
-
-class AnswerBatches:
+@dataclass(frozen=True, slots=True)
+class AnswerScorer:
     """A scorer of answers in batches, since embedding many texts at once is several times as fast.
 
-    Args:
+    Attributes:
         family: of the cells.
-        metrics: their names.
-        cells: (case, row) pairs, each answered and with a reference -> the cells of each row, by its id.
+        cells: (case, row) pairs, each answered and with a reference -> the cells of each row, by its id;
+            a ModelError fails them all.
     """
 
-    def __init__(self, family: str, metrics: Sequence[Metric], cells: Callable[[Todo], Mapping[str, Cells]]) -> None:
-        self.families = (family,)
-        self._names = [metric.name for metric in metrics]
-        self._cells = cells
+    family: str
+    cells: Callable[[Todo], Mapping[str, Cells]]
 
-    def score(self, todo: Todo, repeat: int = 0) -> Iterator[tuple[str, str, Cells]]:  # noqa: ARG002
-        """Yield the cells of each row, a batch at a time; see `stage.Scorer`. An answer not given scores 0."""
+    def score(self, todo: Todo, repeat: int = 0) -> Iterator[Line]:  # noqa: ARG002
+        """Yield the cells of each row, a batch at a time; see `stage.Scorer`. An answer not given scores 0.
+
+        Long references are left out of what short ones are for: no answer repeats a whole sentence word for word, so
+        such a reference would make every answer wrong.
+        """
+        names = names_of(self.family)
         for begin in range(0, len(todo), BATCH_ROWS):
             batch = todo[begin : begin + BATCH_ROWS]
-            said = self._cells(
-                [(case, row) for case, row in batch if row.outcome == "answered" and references_of(case)]
-            )
+            lacks = {row.id: lacking(case, row, "reference", declined=0.0) for case, row in batch}
+            answers = [(case, row) for case, row in batch if lacks[row.id] is None]
+            try:
+                said = self.cells(answers) if answers else {}
+            except ModelError as error:
+                said = {row.id: dict.fromkeys(names, failed(error.fact)) for _, row in answers}
             for case, row in batch:
-                if not references_of(case):
-                    cells = dict.fromkeys(self._names, not_applicable(lacking(case)))
-                elif row.outcome == "answered":
-                    cells = dict(said[row.id])
-                else:
-                    unsaid = scored(0) if row.outcome == "declined" else failed(failed_for(row))
-                    cells = dict.fromkeys(self._names, unsaid)
-                yield row.id, self.families[0], cells
+                lack, references = lacks[row.id], references_of(case)
+                cells = said[row.id] if lack is None else dict.fromkeys(names, lack)
+                if references and not _short(references):
+                    cells = cells | {name: not_applicable(_LONG) for name in _OF_SHORT if name in names}
+                yield row.id, cells
 
 
-class AnswerScorer(AnswerBatches):
-    """Scores answers by words and by vectors.
-
-    Args:
-        similarity: returns what compares; called when there is something to compare. It may raise ModelError.
-    """
-
-    def __init__(self, similarity: Callable[[], Compares]) -> None:
-        super().__init__(FAMILY, METRICS, self._of_answers)
-        self._similarity = similarity
-
-    def score(self, todo: Todo, repeat: int = 0) -> Iterator[tuple[str, str, Cells]]:
-        """Yield as `AnswerBatches` does; long references are left out of what short ones are for.
-
-        No answer repeats a whole sentence word for word: such a reference would make every answer wrong.
-        """
-        long = {row.id for case, row in todo if references_of(case) and not _short(references_of(case))}
-        for id_, family, cells in super().score(todo, repeat):
-            yield id_, family, cells | dict.fromkeys(_OF_SHORT, not_applicable(_LONG)) if id_ in long else cells
-
-    def _of_answers(self, pairs: Todo) -> dict[str, Cells]:
-        likenesses = self._compare(pairs)
-        return {row.id: _said(row.answer or "", references_of(case)) | likenesses[row.id] for case, row in pairs}
-
-    def _compare(self, pairs: Todo) -> dict[str, Cells]:
-        """Return for each row the cells of what needs vectors, the best reference's."""
-        asked = [(row, reference) for case, row in pairs for reference in references_of(case)]
-        if not asked:
-            return {}
-        try:
-            scores = self._similarity().score_all([(row.answer, reference) for row, reference in asked])
-        except ModelError as error:
-            return {row.id: dict.fromkeys(_OF_LIKENESS, failed(error.fact)) for row, _ in asked}
-        of_rows: dict[str, list[Scores]] = {}
-        for (row, _), found in zip(asked, scores, strict=True):
-            of_rows.setdefault(row.id, []).append(found)
-        return {id_: {name: _best(found, key) for name, key in _OF_LIKENESS.items()} for id_, found in of_rows.items()}
+def compared(pairs: Todo, compare: Compare) -> dict[str, Cells]:
+    """Return for each row the cells of the family `answer`; a ModelError of `compare` fails those that need vectors."""
+    asked = [(row, reference) for case, row in pairs for reference in references_of(case)]
+    cells = {row.id: _of_words(spoken(row.answer or ""), references_of(case)) for case, row in pairs}
+    try:
+        likenesses = compare([(row.answer, reference) for row, reference in asked])
+    except ModelError as error:
+        return {id_: of_words | dict.fromkeys(_OF_LIKENESS, failed(error.fact)) for id_, of_words in cells.items()}
+    of_rows: dict[str, list[Scores]] = {}
+    for (row, _), found in zip(asked, likenesses, strict=True):
+        of_rows.setdefault(row.id, []).append(found)
+    for id_, several in of_rows.items():
+        cells[id_] |= {name: _best(several, key) for name, key in _OF_LIKENESS.items()}
+    return cells
 
 
-def _said(answer: str, references: Sequence[str]) -> Cells:
-    text, of_short = spoken(answer), dict[str, float]()
+def _of_words(text: str, references: Sequence[str]) -> Cells:
+    of_short = dict[str, float]()
     if short := _short(references):
         of_short["contains"] = max(contains(text, reference) for reference in short)
         of_short["crag_score"] = crag_score(text, references)
@@ -143,15 +122,23 @@ def _best(found: Sequence[Scores], key: str) -> Cell:
     return scored(round(max(values), VECTOR_DECIMALS)) if values else failed(_TOO_MANY_WORDS)
 
 
-def references_of(case: Case) -> tuple[str, ...]:
-    """Return the right answers that say anything; none if the question has none."""
-    if case.unanswerable:
-        return ()
-    return tuple(text for text in (case.answer, *case.alternatives) if text and words(text))
+def bert_scored(pairs: Todo, encode: EncodeTokens) -> dict[str, Cells]:
+    """Return for each row the cells of the family `bert_score`; `encode` may raise ModelError."""
+    texts = {row.id: (spoken(row.answer or ""), *references_of(case)) for case, row in pairs}
+    distinct = list(dict.fromkeys(text for several in texts.values() for text in several))
+    vectors = dict(zip(distinct, encode(distinct), strict=True))
+    cells: dict[str, Cells] = {}
+    for id_, (answer, *references) in texts.items():
+        found = [bert_score(vectors[answer], vectors[reference]) for reference in references]
+        cells[id_] = {name: _best(found, name) for name in _BERT_SCORE}
+    return cells
 
 
-def lacking(case: Case) -> str:
-    """Return why a case has no reference."""
-    if case.unanswerable:
-        return "the corpus does not answer the question"
-    return "the reference answer holds no word" if case.answer else "the case has no reference answer"
+def bert_score(said: "Vectors", wanted: "Vectors") -> Scores:
+    """Return the metrics of the vectors of an answer and a reference; all 0 where one of them has no token."""
+    if min(len(said), len(wanted)) <= 2:
+        return dict.fromkeys(_BERT_SCORE, 0.0)
+    cosines = said @ wanted.T
+    precision, recall = float(cosines.max(axis=1)[1:-1].mean()), float(cosines.max(axis=0)[1:-1].mean())
+    f1 = 2 * precision * recall / (precision + recall) if precision + recall > 0 else 0.0
+    return dict(zip(_BERT_SCORE, (f1, precision, recall), strict=True))

@@ -1,51 +1,36 @@
 """Score the citations: does each quote stand where it says, and has each sentence a quote that supports it?
 
-Flow: `build.py` -> **here** -> `stage.py`. Whether quotes support a sentence is decided by `support.py`, as it is
-when a generated answer is checked before it is shown.
+Flow: `build.py` -> **here** -> `stage.py`. A judge's families cut answers into sentences by **here**, too.
 """
 
+import re
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from errors import ModelError
 from eval.cases import Case
-from eval.cells import Cell, Metric, failed, not_applicable, scored
-from eval.metrics import contains
+from eval.cells import Cell, failed, not_applicable, scored
+from eval.metrics import contains, words
 from eval.rows import Quote, Row, Seen
-from eval.scoring.marked_sentences import MOST_CHARS, marked_sentences
-from eval.scoring.stage import Cells, all_of, failed_for
-from query_engine.synthesis.citation_marks import MarkedSentence
+from eval.scoring.catalogue import names_of
+from eval.scoring.stage import Cells, lacking
+from query_engine.synthesis.citation_marks import MarkedSentence, MarkedSentences
 
-FAMILY = "citations"
-METRICS = (
-    Metric(
-        "citation_precision",
-        FAMILY,
-        "higher",
-        "Share of quotes that stand verbatim at their place in their document, 0 to 1.",
-    ),
-    Metric("citation_recall", FAMILY, "higher", "Share of sentences with a mark whose quote supports them, 0 to 1."),
-)
+if TYPE_CHECKING:
+    from llama_index.core.base.embeddings.base import BaseEmbedding
+
+# Cutting a text without any full stop into sentences takes time that grows with the square of its length.
+MOST_CHARS = 20_000
+_BEFORE_ROW = re.compile(r"(?<=\]) (?=\|)")
+_AFTER_ROW = re.compile(r"(\|(?: ?\[\d+\])+) ")
+
 Supports = Callable[[str, Sequence[Quote]], bool]
 
 
 def score_citations(case: Case, row: Row, supports: Supports) -> Cells:
-    """Return both metrics of one row.
-
-    Args:
-        case: tells whether there is anything to answer.
-        row: its marks `[n]` name citations by their number.
-        supports: whether quotes hold what a sentence says; may raise ModelError.
-    """
-    if case.unanswerable:
-        return all_of(METRICS, not_applicable("the corpus does not answer the question"))
-    if row.outcome == "failed":
-        return all_of(METRICS, failed(failed_for(row)))
-    if row.outcome == "declined":
-        return all_of(METRICS, not_applicable("the service declined"))
-    if not row.citations and not row.fingerprint:  # a service with a fingerprint also sends citations: none
-        return all_of(METRICS, not_applicable("the service tells no citations"))
-    if row.citations and not any(citation.quote for citation in row.citations):
-        return all_of(METRICS, not_applicable("the service tells no quotes"))
+    """Return both metrics of one row; `supports` says whether quotes hold a sentence, and may raise ModelError."""
+    if lack := lacking(case, row, "answer", "quotes"):
+        return dict.fromkeys(names_of("citations"), lack)
     return {"citation_precision": _precision(row), "citation_recall": _recall(row, supports)}
 
 
@@ -100,3 +85,39 @@ def _is_held(sentence: MarkedSentence, citations: Sequence[Quote], supports: Sup
     if any(contains(citation.quote or "", sentence.text) for citation in named):
         return True
     return bool(named) and supports(sentence.text, named)
+
+
+def marked_sentences(answer: str) -> list[MarkedSentence]:
+    """Return the sentences that hold a word, without headings; callers refuse answers of more than `MOST_CHARS`."""
+    # A quoted row of a table stands within running text; on a separate line it differs from its neighbours.
+    lines = _AFTER_ROW.sub(r"\1\n", _BEFORE_ROW.sub("\n", answer.replace("**", "")))
+    reader = MarkedSentences()
+    return [each for each in [*reader.feed(lines), *reader.finish()] if not each.heading and words(each.text)]
+
+
+def supported(sentence: str, quotes: Sequence[Quote], embedder: "BaseEmbedding") -> bool:
+    """Whether every clause of a sentence (without marks) is held by one of the quotes.
+
+    The check is the one that a generated answer goes through before it is shown.
+    """
+    from query_engine.schema.passage import Passage  # noqa: PLC0415  # loads LlamaIndex
+    from query_engine.synthesis.grounding import Evidence  # noqa: PLC0415
+
+    passages = [
+        Passage(
+            node_id="",
+            chunk_id="",
+            doc_id=quote.doc_id or "",
+            title=quote.title or "",
+            url=quote.url,
+            level="leaf",
+            start=quote.start or 0,
+            end=(quote.start or 0) + len(quote.quote or ""),
+            pages=(),
+            score=0.0,
+            scores={},
+            text=quote.quote or "",
+        )
+        for quote in quotes
+    ]
+    return Evidence(passages, embedder).check(sentence).supported

@@ -5,74 +5,38 @@ up when the question was asked, since that needs the documents.
 """
 
 from eval.cases import Case
-from eval.cells import Cell, Metric, failed, not_applicable, scored
+from eval.cells import Cell, not_applicable, scored
 from eval.nuggets import is_helpful, precision, recalls
 from eval.rows import Row
-from eval.scoring.stage import Cells, all_of, failed_for
-
-FAMILY = "nuggets"
-METRICS = (
-    Metric("vital_recall", FAMILY, "higher", "Share of the vital nuggets that stand in the answer, 0 to 1."),
-    Metric("nugget_recall", FAMILY, "higher", "Share of all nuggets that stand in the answer, 0 to 1."),
-    Metric(
-        "topic_precision",
-        FAMILY,
-        "higher",
-        "Share of the quoted characters whose quote lies in the question's regions, 0 to 1.",
-    ),
-    Metric(
-        "helpful", FAMILY, "higher", "1 if `vital_recall` is at least 0.5 and `topic_precision` at least 0.67, else 0."
-    ),
-)
+from eval.scoring.catalogue import names_of
+from eval.scoring.stage import Cells, lacking
 
 
 def score_nuggets(case: Case, row: Row) -> Cells:
     """Return the metrics of one row."""
-    if case.unanswerable:
-        return all_of(METRICS, not_applicable("the corpus does not answer the question"))
-    if not case.nuggets:
-        return all_of(METRICS, not_applicable("the case has no nuggets"))
-    if row.outcome == "failed":
-        return all_of(METRICS, failed(failed_for(row)))
+    if lack := lacking(case, row, "nuggets"):
+        return dict.fromkeys(names_of("nuggets"), lack)
     answer = row.answer or "" if row.outcome == "answered" else ""
-    vital: Cell | float | None
-    every: Cell | float
+    vital = every = not_applicable("a nugget has no phrasings: only a judge can tell")
     if all(nugget.any for nugget in case.nuggets):
-        vital, every = recalls(case.nuggets, answer)
-    else:
-        vital = every = not_applicable("a nugget has no phrasings: only a judge can tell")
+        of_vital, of_all = recalls(case.nuggets, answer)
+        vital = not_applicable("no nugget of the case is vital") if of_vital is None else scored(of_vital)
+        every = scored(of_all)
     on_topic = _topic_precision(case, row, answer)
-    return {
-        "vital_recall": _cell(vital),
-        "nugget_recall": _cell(every),
-        "topic_precision": _cell(on_topic),
-        "helpful": _helpful(case, vital, on_topic, declined=not answer),
-    }
+    if vital.score is None:
+        helpful = vital
+    elif not answer and case.regions:
+        helpful = scored(0)
+    else:
+        helpful = on_topic if on_topic.score is None else scored(is_helpful(vital.score, on_topic.score))
+    return {"vital_recall": vital, "nugget_recall": every, "topic_precision": on_topic, "helpful": helpful}
 
 
-def _cell(value: Cell | float | None) -> Cell:
-    if value is None:
-        return not_applicable("no nugget of the case is vital")
-    return value if isinstance(value, Cell) else scored(value)
-
-
-def _topic_precision(case: Case, row: Row, answer: str) -> Cell | float:
+def _topic_precision(case: Case, row: Row, answer: str) -> Cell:
     if not case.regions:
         return not_applicable("the case has no regions")
-    if not answer:
-        return not_applicable("the service declined")
-    if not row.citations and not row.fingerprint:  # a service with a fingerprint also sends citations: none
-        return not_applicable("the service tells no citations")
-    if row.citations and not any(citation.quote for citation in row.citations):
-        return not_applicable("the service tells no quotes")
+    if lack := lacking(case, row, "answer", "quotes"):
+        return lack
     if isinstance(row.on_topic, str):
         return not_applicable(row.on_topic)
-    return precision(answer, [citation.quote or "" for citation in row.citations], row.on_topic)
-
-
-def _helpful(case: Case, vital: Cell | float | None, on_topic: Cell | float, *, declined: bool) -> Cell:
-    if not isinstance(vital, float):
-        return _cell(vital)
-    if declined and case.regions:
-        return scored(0)
-    return on_topic if isinstance(on_topic, Cell) else scored(is_helpful(vital, on_topic))
+    return scored(precision(answer, [citation.quote or "" for citation in row.citations], row.on_topic))

@@ -5,33 +5,19 @@ Flow: `build.py` -> **here** -> `stage.py`. The arithmetic is `eval/metrics.py`'
 """
 
 from eval.cases import Case
-from eval.cells import Metric, failed, not_applicable, scored
+from eval.cells import failed, not_applicable, scored
 from eval.metrics import BUDGETS_CHARS, distinct_docs, hit_at, read_within, score_passages, shingle_recall
 from eval.rows import Row
+from eval.scoring.catalogue import names_of
 from eval.scoring.stage import Cells, failed_for
 
-FAMILY = "retrieval"
-_BY_BUDGET = {
-    "evidence": "Share of the evidence's runs of 8 words in the first {n} characters of the passages, 0 to 1.",
-    "context": "Share of the reference contexts' runs of 8 words in the first {n} characters of the passages, 0 to 1.",
-    "page": "1 if an evidence page is among the passages of the first {n} characters, else 0.",
-    "answer": "1 if the short answer stands in the first {n} characters of the passages, else 0.",
-    "recall": "Share of the long answer's content words in the first {n} characters of the passages, 0 to 1.",
-}
-METRICS = (
-    Metric("doc@1", FAMILY, "higher", "1 if the first document is a relevant one, else 0."),
-    Metric("doc@3", FAMILY, "higher", "1 if a relevant document is among the first 3, else 0."),
-    Metric("doc@10", FAMILY, "higher", "1 if a relevant document is among the first 10, else 0."),
-    Metric("mrr", FAMILY, "higher", "1 / rank of the first relevant document, 0 if there is none."),
-    Metric("ndcg@10", FAMILY, "higher", "Graded gain of the first 10 documents over that of the best order, 0 to 1."),
-    *(
-        Metric(f"{name}@{budget}", FAMILY, "higher", about.format(n=budget))
-        for name, about in _BY_BUDGET.items()
-        for budget in BUDGETS_CHARS
-    ),
-)
-_OF_DOCUMENTS = ("doc@1", "doc@3", "doc@10", "mrr", "ndcg@10", *(f"page@{budget}" for budget in BUDGETS_CHARS))
 _OF_PAGES = tuple(f"page@{budget}" for budget in BUDGETS_CHARS)
+_OF_DOCUMENTS = ("doc@1", "doc@3", "doc@10", "mrr", "ndcg@10", *_OF_PAGES)
+_CASE_LACKS = {
+    **dict.fromkeys(("doc", "mrr"), "the case names no relevant document"),
+    "ndcg": "the case grades no documents",
+    **dict.fromkeys(("evidence", "page"), "the case names no evidence"),
+}
 
 
 def score_retrieval(case: Case, row: Row) -> Cells:
@@ -44,15 +30,15 @@ def score_retrieval(case: Case, row: Row) -> Cells:
         for budget in BUDGETS_CHARS:
             scores[f"context@{budget}"] = shingle_recall(read_within(row.passages, budget)[0], case.references)
     cells: Cells = {}
-    for metric in METRICS:
-        if metric.name not in scores:
-            cells[metric.name] = not_applicable(_lacking(case, metric.name))
+    for name in names_of("retrieval"):
+        if name not in scores:
+            cells[name] = not_applicable(_lacking(case, name))
         elif row.outcome == "failed":
-            cells[metric.name] = failed(failed_for(row))
-        elif untold := _untold(row, metric.name):
-            cells[metric.name] = not_applicable(untold)
+            cells[name] = failed(failed_for(row))
+        elif untold := _untold(row, name):
+            cells[name] = not_applicable(untold)
         else:
-            cells[metric.name] = scored(scores[metric.name])
+            cells[name] = scored(scores[name])
     return cells
 
 
@@ -63,15 +49,11 @@ def _with_relevant_docs(case: Case) -> Case:
 
 
 def _lacking(case: Case, name: str) -> str:
+    kind = name.partition("@")[0]
     if case.unanswerable:
         return "the corpus does not answer the question"
-    kind = name.partition("@")[0]
-    if kind == "ndcg":
-        return "the case grades no documents"
-    if kind in ("doc", "mrr"):
-        return "the case names no relevant document"
-    if kind in ("evidence", "page"):
-        return "the case names no evidence"
+    if kind in _CASE_LACKS:
+        return _CASE_LACKS[kind]
     if kind == "context" and not case.references:
         return "the case has no reference context"
     if case.evidence:

@@ -38,7 +38,7 @@ def test_a_run_is_judged_and_what_the_judge_made_of_it_is_told(
     monkeypatch.chdir(folder.path)
     monkeypatch.setenv("RAG_EMBED__CACHE_DIR", str(model_cache))
     monkeypatch.setenv("RAG_JUDGE__MODEL", "rule")
-    monkeypatch.setattr("eval.scoring.judge_client.server.RETRIES", 0)
+    monkeypatch.setattr("eval.scoring.judge_client.RETRIES", 0)
     with ScriptedLLM(Script(text=junk_for_one)) as server:
         monkeypatch.setenv("RAG_JUDGE__BASE_URL", server.base_url)
         code = main(["score", str(folder.path), "--judge", "--repeats", "2"])

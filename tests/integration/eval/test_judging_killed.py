@@ -19,17 +19,14 @@ CHILD = f"""
 import json, sys
 from contextlib import asynccontextmanager
 from pathlib import Path
-from eval.cells import Metric
 from eval.run_folder import RunFolder
-from eval.scoring.judge_client.client import Judge
-from eval.scoring.judge_client.cache import JudgeCache
-from eval.scoring.judge_client.server import JudgeServer
+from eval.scoring.judge_client import Judge, JudgeCache
 from eval.scoring.judged.scorer import Judged, JudgedScorer
 from eval.scoring.stage import score_run
 from settings import JudgeSettings
 
 url, run, cache = sys.argv[1:]
-judge = Judge(JudgeServer(JudgeSettings(base_url=url, model="m")), JudgeCache(Path(cache)))
+judge = Judge(JudgeSettings(base_url=url, model="m"), JudgeCache(Path(cache)))
 
 @asynccontextmanager
 async def asker(repeat):
@@ -37,7 +34,7 @@ async def asker(repeat):
         return await judge.ask(name + material.answer, {{}}, str(repeat), lambda text: json.loads(text)["score"])
     yield ask
 
-metrics = [Judged(Metric(str(n), "toy", "higher", "Made up."), ("answer",), 1) for n in range({METRICS})]
+metrics = [Judged(str(n), ("answer",), 1) for n in range({METRICS})]
 folder = RunFolder(Path(run))
 with folder.writing():
     score_run(folder, [JudgedScorer("toy", metrics, judge, asker, 2)])

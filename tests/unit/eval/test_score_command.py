@@ -14,7 +14,7 @@ from tests.fakes.eval_rows import answered, case, declined
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunFolder:
     """Return a run that needs no model: none of its questions has an answer."""
-    monkeypatch.setitem(sys.modules, "eval.scoring.offline.ragas_calls", None)  # importing it fails
+    monkeypatch.setitem(sys.modules, "eval.scoring.ragas_calls", None)  # importing it fails
     folder = RunFolder(tmp_path / "run")
     cases = (case("1", answer=None), case("2", answer=None))
     folder.create(Header(started="now", questions="q.jsonl", questions_sha256="0", target="in process"), cases)

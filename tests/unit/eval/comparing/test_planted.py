@@ -7,7 +7,7 @@ to run by chance, as with language models, and answers take longer while the mac
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -20,14 +20,11 @@ from eval.comparing.speed import judge_speed
 from eval.comparing.verdicts import Verdicts, judge
 from eval.rows import Quote, Row, Seen
 from eval.run_folder import Header
-from eval.scoring.offline.abstention import score_abstention
-from eval.scoring.offline.answer import AnswerScorer
+from eval.scoring.offline.answer import AnswerScorer, compared
 from eval.scoring.offline.citations import score_citations
-from eval.scoring.offline.cost import score_cost
 from eval.scoring.offline.retrieval import score_retrieval
-from eval.scoring.offline.speed import score_speed
+from eval.scoring.offline.service import score_abstention, score_cost, score_speed
 from eval.scoring.stage import Cells
-from eval.similarity import Similarity
 from tests.fakes.runs import case
 
 ANSWERABLE, UNANSWERABLE, TRIALS = 100, 25, 20
@@ -63,14 +60,9 @@ UNTOUCHED = {
 }
 
 
-class _NoVectors(Similarity):
-    """Similarity is left out: it loads a model."""
-
-    def __init__(self) -> None:
-        pass
-
-    def score_all(self, pairs: Sequence[Any]) -> list[dict[str, float]]:
-        return [{} for _ in pairs]
+def _no_likeness(pairs: Sequence[Any]) -> list[dict[str, float]]:
+    """Leave similarity out: it loads a model."""
+    return [{} for _ in pairs]
 
 
 def questions() -> list[Case]:
@@ -108,8 +100,8 @@ def asked(system: System, name: str, trial: int, load: float = 1.0, *, start: fl
         | score_citations(one, row, lambda _, quotes: all(quote.title == "held" for quote in quotes))
         for one, row in zip(cases, rows, strict=True)
     ]
-    answers = AnswerScorer(_NoVectors).score(list(zip(cases, rows, strict=True)))
-    cells = {id_: {**of, **said} for (id_, _, said), of in zip(answers, scores, strict=True)}
+    answers = AnswerScorer("answer", partial(compared, compare=_no_likeness)).score(list(zip(cases, rows, strict=True)))
+    cells = {id_: {**of, **said} for (id_, said), of in zip(answers, scores, strict=True)}
     return _side(name, cases, rows, cells, started)
 
 

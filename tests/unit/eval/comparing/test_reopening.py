@@ -11,7 +11,7 @@ from eval.comparing import command
 from eval.comparing.baseline import keep
 from eval.comparing.pairing import NotComparableError, read_side
 from eval.run_folder import HEADER, SCORES, RunFolder
-from eval.scoring.offline import abstention, retrieval
+from eval.scoring.offline import retrieval, service
 from eval.scoring.stage import EachRow
 from tests.fakes.runs import DAM, case, reply, write_run
 
@@ -19,8 +19,8 @@ from tests.fakes.runs import DAM, case, reply, write_run
 @pytest.fixture(autouse=True)
 def _scored_without_models(monkeypatch: pytest.MonkeyPatch) -> None:
     scorers = (
-        EachRow(retrieval.FAMILY, retrieval.score_retrieval),
-        EachRow(abstention.FAMILY, abstention.score_abstention),
+        EachRow("retrieval", retrieval.score_retrieval),
+        EachRow("abstention", service.score_abstention),
     )
     monkeypatch.setattr(command, "offline_scorers", lambda _: scorers)
 

@@ -6,9 +6,7 @@ from pathlib import Path
 
 from eval.drafting.by_model import KINDS, Writer
 from eval.drafting.draft import NEAR_MISS, Checks, Leaf
-from eval.scoring.judge_client.cache import JudgeCache
-from eval.scoring.judge_client.client import Judge
-from eval.scoring.judge_client.server import JudgeServer
+from eval.scoring.judge_client import Judge, JudgeCache
 from settings import JudgeSettings
 from tests.servers.scripted_judge import input_of, schema_of
 from tests.servers.scripted_llm import Request, Script, ScriptedLLM, echo
@@ -49,8 +47,13 @@ def drafted(
     made = Checks(find, embed, "scripted")
     with ScriptedLLM(script) as server:
         settings = JudgeSettings(base_url=server.base_url, model="scripted", cache_dir=cache)
-        judge = Judge(JudgeServer(settings), JudgeCache(cache))
-        asyncio.run(Writer(judge, SECTIONS, made).draft(count, kinds, languages, at_once=2))
+        judge = Judge(settings, JudgeCache(cache))
+
+        async def draft() -> None:
+            async with judge.connected():
+                await Writer(judge, SECTIONS, made).draft(count, kinds, languages, at_once=2)
+
+        asyncio.run(draft())
         return made, server.requests
 
 

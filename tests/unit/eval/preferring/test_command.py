@@ -19,7 +19,7 @@ QUESTIONS = 12
 def _settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RAG_JUDGE__MODEL", "rule")
-    monkeypatch.setattr("eval.scoring.judge_client.server.RETRIES", 0)
+    monkeypatch.setattr("eval.scoring.judge_client.RETRIES", 0)
 
 
 @pytest.fixture

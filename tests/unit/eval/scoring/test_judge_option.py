@@ -13,14 +13,11 @@ from eval.cases import Case
 from eval.cells import failed, scored
 from eval.rows import Row, Seen
 from eval.run_folder import Header, RunFolder, Scored
-from eval.scoring.judge_client.cache import JudgeCache
-from eval.scoring.judge_client.client import Judge
-from eval.scoring.judge_client.replies import json_in
-from eval.scoring.judge_client.server import JudgeDownError, JudgeServer, JudgeUnusableError
+from eval.scoring.judge_client import Judge, JudgeCache, JudgeDownError, JudgeUnusableError, json_in
 from eval.scoring.judge_option import Judging, add_judge_arguments
 from eval.scoring.judged.noise import noise
-from eval.scoring.judged.ragas_metrics import FAMILY, JUDGED
 from eval.scoring.judged.scorer import Ask, JudgedScorer, Material
+from eval.scoring.ragas_metrics import JUDGED
 from settings import JudgeSettings, Settings, load_settings
 from tests.servers.scripted_llm import Script, ScriptedLLM
 
@@ -37,7 +34,7 @@ def judging_of(
     tmp_path: Path, decide: Callable[[int, str, Material], float], repeats: int = 1, who: JudgeSettings = WHO
 ) -> Judging:
     """Return a judging by RAGAS's first two metrics, each of which `decide` decides."""
-    judge = Judge(JudgeServer(WHO), JudgeCache(tmp_path / "cache"))
+    judge = Judge(WHO, JudgeCache(tmp_path / "cache"))
 
     @asynccontextmanager
     async def asker(repeat: int) -> AsyncIterator[Ask]:
@@ -46,7 +43,7 @@ def judging_of(
 
         yield ask
 
-    return Judging(judge, [JudgedScorer(FAMILY, JUDGED[:2], judge, asker, at_once=1)], repeats, who)
+    return Judging(judge, [JudgedScorer("ragas", JUDGED[:2], judge, asker, at_once=1)], repeats, who)
 
 
 @pytest.fixture
@@ -167,7 +164,7 @@ def test_progress_is_told_once_a_tenth_and_says_which_time(folder: RunFolder, tm
 def test_noise_is_pooled_over_the_rows_that_were_scored_twice() -> None:
     def line(id_: str, repeat: int, value: float | None) -> Scored:
         cell = failed("junk") if value is None else scored(value)
-        return Scored(id=id_, of="", family=FAMILY, repeat=repeat, cells={"m": cell})
+        return Scored(id=id_, of="", family="ragas", repeat=repeat, cells={"m": cell})
 
     found = noise(
         [
@@ -188,7 +185,7 @@ def test_noise_is_pooled_over_the_rows_that_were_scored_twice() -> None:
 def test_a_model_that_is_too_weak_a_judge_is_told_as_such(folder: RunFolder, tmp_path: Path) -> None:
     with ScriptedLLM(Script(text="Well, it depends.")) as server:
         who = WHO.model_copy(update={"base_url": server.base_url})
-        judge = Judge(JudgeServer(who), JudgeCache(tmp_path / "cache"))
+        judge = Judge(who, JudgeCache(tmp_path / "cache"))
 
         @asynccontextmanager
         async def asker(_: int) -> AsyncIterator[Ask]:
@@ -197,10 +194,10 @@ def test_a_model_that_is_too_weak_a_judge_is_told_as_such(folder: RunFolder, tmp
 
             yield ask
 
-        scorer = JudgedScorer(FAMILY, JUDGED[:2], judge, asker, at_once=2)
+        scorer = JudgedScorer("ragas", JUDGED[:2], judge, asker, at_once=2)
         told = judged(Judging(judge, [scorer], 1, who), folder)
 
     assert "- 20 replies of the server: 20 tokens read, 60 written\n" in told
     assert "**Most replies were unusable.** This model is too weak a judge, or RAG_JUDGE__RESPONSE_FORMAT=json" in told
-    assert "- faithfulness, answer_relevancy: 0 of 10 rows scored. The judge's reply is no JSON object: 'Well" in told
+    assert "- faithfulness, answer_relevancy: 0 of 10 rows scored. The judge's reply is not a JSON object: '" in told
     assert "given up" not in told

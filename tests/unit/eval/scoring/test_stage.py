@@ -7,27 +7,26 @@ import pytest
 
 from eval.cells import Cell, failed, scored
 from eval.run_folder import SCORES, Header, RunFolder
-from eval.scoring.stage import Cells, EachRow, Todo, score_run
+from eval.scoring.stage import EachRow, Line, Todo, score_run
 from tests.fakes.eval_rows import answered, case, unreplied
 
 
 class Counting:
     """Scores the rows by their order of coming, and can break."""
 
-    families = ("answer", "speed")
+    family = "answer"
 
     def __init__(self, *, break_after: int | None = None, cell: Cell | None = None) -> None:
         self.asked: list[tuple[str, int]] = []
         self._break_after = break_after
         self._cell = cell
 
-    def score(self, todo: Todo, repeat: int = 0) -> Iterator[tuple[str, str, Cells]]:
+    def score(self, todo: Todo, repeat: int = 0) -> Iterator[Line]:
         for _, row in todo:
             if len(self.asked) == self._break_after:
                 raise KeyboardInterrupt
             self.asked.append((row.id, repeat))
-            for family in self.families:
-                yield row.id, family, {family: self._cell or scored(len(self.asked))}
+            yield row.id, {"answer": self._cell or scored(len(self.asked))}
 
 
 @pytest.fixture
@@ -52,10 +51,7 @@ def test_what_is_scored_already_is_not_scored_again(folder: RunFolder) -> None:
         score_run(folder, [scorer])
 
     assert scorer.asked == [("1", 0), ("2", 0)]
-    assert folder.cells() == {
-        "1": {"answer": scored(1), "speed": scored(1)},
-        "2": {"answer": scored(2), "speed": scored(2)},
-    }
+    assert folder.cells() == {"1": {"answer": scored(1)}, "2": {"answer": scored(2)}}
 
 
 def test_a_run_that_was_broken_off_goes_on_after_the_rows_that_are_kept(folder: RunFolder) -> None:

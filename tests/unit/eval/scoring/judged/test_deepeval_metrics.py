@@ -9,9 +9,7 @@ import pytest
 from eval.cases import Case
 from eval.cells import Cell
 from eval.rows import Row, Seen
-from eval.scoring.judge_client.cache import JudgeCache
-from eval.scoring.judge_client.client import Judge
-from eval.scoring.judge_client.server import JudgeServer
+from eval.scoring.judge_client import Judge, JudgeCache
 from eval.scoring.judged.deepeval_metrics import DeepEvalMissingError, deepeval_scorer
 from settings import JudgeSettings
 from tests.servers.scripted_judge import fixed_judgement
@@ -46,19 +44,19 @@ def server() -> Iterator[ScriptedLLM]:
 
 @pytest.fixture(autouse=True)
 def _no_retries(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("eval.scoring.judge_client.server.RETRIES", 0)
+    monkeypatch.setattr("eval.scoring.judge_client.RETRIES", 0)
 
 
 def judge_of(server: ScriptedLLM, tmp_path: Path) -> Judge:
     settings = JudgeSettings(base_url=server.base_url, model="m")
-    return Judge(JudgeServer(settings), JudgeCache(tmp_path / "cache"))
+    return Judge(settings, JudgeCache(tmp_path / "cache"))
 
 
 def cells_of(judge: Judge, python: Path, *answers: str) -> dict[str, dict[str, Cell]]:
     passages = tuple(Seen(text=text) for text in ("Ada built the mill.", "Nothing.", "It stands in Kent."))
     rows = [Row(id=answer, outcome="answered", answer=answer, passages=passages) for answer in answers]
     pairs = [(CASE.model_copy(update={"id": row.id}), row) for row in rows]
-    return {id_: cells for id_, _, cells in deepeval_scorer(judge, python, 2, 30).score(pairs)}
+    return {id_: cells for id_, cells in deepeval_scorer(judge, python, 2, 30).score(pairs)}
 
 
 def test_scores_are_those_that_follow_from_the_verdicts(server: ScriptedLLM, python: Path, tmp_path: Path) -> None:
@@ -105,7 +103,7 @@ def test_one_bad_reply_or_crash_of_a_metric_is_one_cell(python: Path, tmp_path: 
         cells = cells_of(judge_of(server, tmp_path), python, "a", "connect")
 
     assert (cells["a"]["deepeval_faithfulness"].failed or "").startswith("The judge's reply judges nothing: ")
-    assert (cells["a"]["deepeval_answer_relevancy"].failed or "").startswith("The judge's reply is no JSON object: ")
+    assert (cells["a"]["deepeval_answer_relevancy"].failed or "").startswith("The judge's reply is not a JSON object: ")
     assert "(verdicts.0.verdict: 'perhaps' is not one of" in (cells["a"]["deepeval_contextual_recall"].failed or "")
     assert cells["a"]["deepeval_contextual_precision"].score == pytest.approx(2 / 3)
     assert {cell.failed for cell in cells["connect"].values()} == {
@@ -124,7 +122,7 @@ def test_a_process_that_dies_fails_the_cells_and_is_said(server: ScriptedLLM, py
     [
         ("absent", "No such file or directory"),
         ("without", "it is not installed there"),
-        ("no-python", "this is no Python"),
+        ("no-python", "this is not a Python"),
     ],
 )
 def test_an_environment_without_it_is_told_before_anything_is_judged(

@@ -13,16 +13,15 @@ import pytest
 from eval.cases import Case
 from eval.cells import Cell
 from eval.rows import Row
-from eval.scoring.judge_client.cache import JudgeCache
-from eval.scoring.judge_client.client import Judge
-from eval.scoring.judge_client.server import JudgeServer
-from eval.scoring.judged.nuggets import FAMILY
+from eval.scoring.catalogue import names_of
+from eval.scoring.judge_client import Judge, JudgeCache
+from eval.scoring.judged.families import OWN
 from settings import JudgeSettings
 from tests.fakes.eval_rows import answered, case, declined, unreplied
 from tests.servers.scripted_judge import input_of, judgement, schema_of
 from tests.servers.scripted_llm import Request, Script, ScriptedLLM
 
-NAMES = [metric.name for metric in FAMILY.metrics]
+NAMES = list(names_of("nuggets_judged"))
 GIVEN = [
     {"text": "Ada built the mill", "vital": True},
     {"text": "It stands in Kent", "vital": True},
@@ -34,7 +33,7 @@ ANSWER = "Ada built the mill [1]. It stands by the sea. It has sails."
 
 @pytest.fixture(autouse=True)
 def _no_retries(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("eval.scoring.judge_client.server.RETRIES", 0)
+    monkeypatch.setattr("eval.scoring.judge_client.RETRIES", 0)
 
 
 @pytest.fixture
@@ -45,11 +44,11 @@ def server() -> Iterator[ScriptedLLM]:
 
 def judge_of(server: ScriptedLLM, tmp_path: Path) -> Judge:
     settings = JudgeSettings(base_url=server.base_url, model="m")
-    return Judge(JudgeServer(settings), JudgeCache(tmp_path / "cache"))
+    return Judge(settings, JudgeCache(tmp_path / "cache"))
 
 
 def cells_of(judge: Judge, *pairs: tuple[Case, Row], repeat: int = 0) -> dict[str, dict[str, Cell]]:
-    return {id_: cells for id_, _, cells in FAMILY.scorer(judge, 4).score(pairs, repeat)}
+    return {id_: cells for id_, cells in OWN["nuggets_judged"].scorer(judge, 4).score(pairs, repeat)}
 
 
 def scores(cells: dict[str, Cell]) -> dict[str, float | None]:
@@ -123,7 +122,7 @@ def test_what_needs_no_judge_asks_none(server: ScriptedLLM, tmp_path: Path) -> N
     assert {cell.not_applicable for cell in cells["c"].values()} == {
         "the case has neither nuggets nor a reference to make them from"
     }
-    assert {cell.not_applicable for cell in cells["d"].values()} == {"the documents do not answer the question"}
+    assert {cell.not_applicable for cell in cells["d"].values()} == {"the corpus does not answer the question"}
     assert not server.requests
 
 
@@ -186,7 +185,7 @@ def test_a_row_takes_at_most_five_milliseconds_of_our_own_processor_time(tmp_pat
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=home) as server:
         assert server.stdout
         settings = JudgeSettings(base_url=server.stdout.readline().strip(), model="m", concurrency=4)
-        judge = Judge(JudgeServer(settings), JudgeCache(tmp_path), lambda _: None)
+        judge = Judge(settings, JudgeCache(tmp_path), lambda _: None)
 
         def milliseconds_a_row(ids: range) -> float:
             rows = [(case(str(n), nuggets=GIVEN), answered(f"{ANSWER} That is answer {n}.", str(n))) for n in ids]

@@ -8,10 +8,8 @@ import pytest
 from eval.cases import Case
 from eval.cells import Cell
 from eval.rows import Row
-from eval.scoring.judge_client.cache import JudgeCache
-from eval.scoring.judge_client.client import Judge
-from eval.scoring.judge_client.server import JudgeServer
-from eval.scoring.judged.support import FAMILY
+from eval.scoring.judge_client import Judge, JudgeCache
+from eval.scoring.judged.families import OWN
 from settings import JudgeSettings
 from tests.fakes.eval_rows import answered, case, declined, quote
 from tests.servers.scripted_judge import input_of, judgement
@@ -32,8 +30,9 @@ def server() -> Iterator[ScriptedLLM]:
 
 
 def cells_of(server: ScriptedLLM, tmp_path: Path, row: Row, of: Case = CASE) -> dict[str, Cell]:
-    judge = Judge(JudgeServer(JudgeSettings(base_url=server.base_url, model="m")), JudgeCache(tmp_path / "cache"))
-    return {name: cell for _, _, cells in FAMILY.scorer(judge, 1).score([(of, row)]) for name, cell in cells.items()}
+    judge = Judge(JudgeSettings(base_url=server.base_url, model="m"), JudgeCache(tmp_path / "cache"))
+    ((_, cells),) = OWN["support"].scorer(judge, 1).score([(of, row)])
+    return cells
 
 
 def test_each_sentence_is_judged_by_each_quote_that_it_cites(server: ScriptedLLM, tmp_path: Path) -> None:
@@ -76,6 +75,6 @@ def test_what_cannot_be_judged_says_why(server: ScriptedLLM, tmp_path: Path) -> 
         return {cell.not_applicable or cell.failed for cell in cells_of(server, tmp_path, row, of).values()}
 
     assert why(declined()) == {"the service declined"}
-    assert why(answered("It. [1]")) == {"the service tells no quotes"}
-    assert why(answered("It. [1]", citations=QUOTES), case(answer=None)) == {"the documents do not answer the question"}
+    assert why(answered("It. [1]")) == {"the service tells no citations"}
+    assert why(answered("It. [1]", citations=QUOTES), case(answer=None)) == {"the corpus does not answer the question"}
     assert why(answered("x" * 30_000, citations=QUOTES)) != {None}

@@ -1,6 +1,7 @@
 """What is said is scored against the best of the right answers, word by word and in meaning."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import pytest
 
@@ -8,19 +9,23 @@ from errors import ModelError
 from eval.cells import failed, not_applicable, scored
 from eval.metrics import Scores
 from eval.rows import Row
-from eval.scoring.offline.answer import METRICS, AnswerScorer
+from eval.scoring.catalogue import names_of
+from eval.scoring.offline.answer import AnswerScorer, Compare, compared
 from eval.scoring.stage import Cells
 from eval.similarity import Similarity, Vectors
 from tests.fakes.embedding import WordHashEmbedding
 from tests.fakes.eval_rows import answered, case, declined, unreplied
 
-NAMES = {metric.name for metric in METRICS}
+NAMES = set(names_of("answer"))
 LONG = "Albert Betz published the limit of every rotor in 1919"
 
 
+def scorer_of(compare: Compare) -> AnswerScorer:
+    return AnswerScorer("answer", partial(compared, compare=compare))
+
+
 def cells_of(row: Row, **known: object) -> Cells:
-    scorer = AnswerScorer(lambda: Similarity(Vectors(WordHashEmbedding)))
-    ((_, _, cells),) = scorer.score([(case(row.id, **known), row)])
+    ((_, cells),) = scorer_of(Similarity(Vectors(WordHashEmbedding)).score_all).score([(case(row.id, **known), row)])
     return cells
 
 
@@ -117,26 +122,23 @@ def test_an_answer_of_1_mb_is_scored_but_for_what_matches_every_word_with_every_
 
 
 def test_a_missing_model_fails_what_needs_it_and_nothing_else() -> None:
-    def missing() -> Similarity:
+    def missing(_: Sequence[tuple[str | None, str]]) -> list[Scores]:
         raise ModelError("The embedding model is missing.", "Install it.")
 
-    ((_, _, cells),) = AnswerScorer(missing).score([(case(answer="Betz"), answered("Betz"))])
+    ((_, cells),) = scorer_of(missing).score([(case(answer="Betz"), answered("Betz"))])
 
     assert cells["similarity"] == cells["word_matching"] == failed("The embedding model is missing.")
     assert cells["token_f1"] == scored(1)
 
 
 def test_rows_are_compared_in_batches_and_yielded_in_order() -> None:
-    class Compares:
-        def __init__(self) -> None:
-            self.asked: list[int] = []
+    asked: list[int] = []
 
-        def score_all(self, pairs: Sequence[tuple[str | None, str]]) -> list[Scores]:
-            self.asked.append(len(pairs))
-            return [{"similarity": 1, "matching": 1, "rouge_l": 1}] * len(pairs)
+    def alike(pairs: Sequence[tuple[str | None, str]]) -> list[Scores]:
+        asked.append(len(pairs))
+        return [{"similarity": 1, "matching": 1, "rouge_l": 1}] * len(pairs)
 
-    compares = Compares()
     todo = [(case(str(n), answer="Betz"), answered("Betz", str(n))) for n in range(100)]
 
-    assert [id_ for id_, _, _ in AnswerScorer(lambda: compares).score(todo)] == [str(n) for n in range(100)]
-    assert compares.asked == [64, 36]
+    assert [id_ for id_, _ in scorer_of(alike).score(todo)] == [str(n) for n in range(100)]
+    assert asked == [64, 36]

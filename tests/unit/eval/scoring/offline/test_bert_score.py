@@ -1,6 +1,7 @@
 """BERTScore by hand, over a table of vectors."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -9,11 +10,13 @@ import pytest
 from errors import ModelError
 from eval.cells import failed, not_applicable, scored
 from eval.rows import Row
-from eval.scoring.offline.bert_score import NAMES, BertScorer, bert_score
+from eval.scoring.catalogue import names_of
+from eval.scoring.offline.answer import AnswerScorer, EncodeTokens, bert_score, bert_scored
 from eval.scoring.stage import Cells
 from tests.fakes.eval_rows import answered, case, declined, unreplied
 
 Vectors = npt.NDArray[np.float32]
+NAMES = names_of("bert_score")
 
 
 def unit(*degrees: float) -> Vectors:
@@ -24,15 +27,14 @@ def unit(*degrees: float) -> Vectors:
     return np.concatenate([special, plane, special]).astype(np.float32)
 
 
-class Directions:
-    """Embeds each word as the direction that it names."""
-
-    def encode(self, texts: Sequence[str]) -> list[Vectors]:
-        return [unit(*(float(word) for word in text.split())) for text in texts]
+def directions(texts: Sequence[str]) -> list[Vectors]:
+    """Embed each word as the direction that it names."""
+    return [unit(*(float(word) for word in text.split())) for text in texts]
 
 
-def cells_of(row: Row, **known: object) -> Cells:
-    ((_, _, cells),) = BertScorer(Directions).score([(case(row.id, **known), row)])
+def cells_of(row: Row, encode: EncodeTokens = directions, **known: object) -> Cells:
+    scorer = AnswerScorer("bert_score", partial(bert_scored, encode=encode))
+    ((_, cells),) = scorer.score([(case(row.id, **known), row)])
     return cells
 
 
@@ -66,10 +68,7 @@ def test_rows_without_an_answer_or_a_reference() -> None:
 
 
 def test_a_missing_model_fails_the_cells() -> None:
-    def missing() -> Directions:
+    def missing(_: Sequence[str]) -> list[Vectors]:
         raise ModelError("It is missing.", "Install it.")
 
-    row = answered("10")
-    ((_, _, cells),) = BertScorer(missing).score([(case(row.id, answer="10"), row)])
-
-    assert cells == dict.fromkeys(NAMES, failed("It is missing."))
+    assert cells_of(answered("10"), missing, answer="10") == dict.fromkeys(NAMES, failed("It is missing."))

@@ -5,8 +5,7 @@ import pytest
 from errors import ModelError
 from eval.cells import failed, not_applicable, scored
 from eval.rows import Quote, Row, Seen
-from eval.scoring.offline.citations import score_citations
-from eval.scoring.offline.support import supported
+from eval.scoring.offline.citations import score_citations, supported
 from eval.scoring.stage import Cells
 from tests.fakes.embedding import WordHashEmbedding
 from tests.fakes.eval_rows import answered, case, declined, quote, seen, unreplied

@@ -6,10 +6,11 @@ import pytest
 
 from eval.cells import not_applicable, scored
 from eval.rows import NOT_LOOKED_UP, Row
-from eval.scoring.offline.nuggets import METRICS, score_nuggets
+from eval.scoring.catalogue import names_of
+from eval.scoring.offline.nuggets import score_nuggets
 from tests.fakes.eval_rows import answered, case, declined, quote, unreplied
 
-NAMES = [metric.name for metric in METRICS]
+NAMES = list(names_of("nuggets"))
 NUGGETS = [
     {"text": "It is dried.", "vital": True, "any": ["sun dries"]},
     {"text": "It is raked.", "vital": True, "any": ["rake"]},

@@ -3,7 +3,8 @@
 import pytest
 
 from eval.cells import Cell, not_applicable, scored
-from eval.scoring.offline.retrieval import METRICS, score_retrieval
+from eval.scoring.catalogue import names_of
+from eval.scoring.offline.retrieval import score_retrieval
 from tests.fakes.eval_rows import answered, case, declined, seen, unreplied
 
 PASSAGES = (seen("one", "other.pdf"), seen("net sales 12", "folder/report.pdf", pages=(3,)))
@@ -66,7 +67,7 @@ def test_a_row_without_reply_has_failed_in_what_its_case_allows_and_nothing_else
 
 
 def test_every_metric_has_a_cell_in_every_row() -> None:
-    names = [metric.name for metric in METRICS]
+    names = list(names_of("retrieval"))
 
     for row in (answered("12", passages=PASSAGES), declined(), unreplied()):
         assert list(score_retrieval(case(answer=None), row)) == names

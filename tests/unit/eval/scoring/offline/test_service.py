@@ -5,9 +5,7 @@ import pytest
 from eval.cases import Case
 from eval.cells import Cell, not_applicable, scored
 from eval.rows import Row
-from eval.scoring.offline.abstention import score_abstention
-from eval.scoring.offline.cost import score_cost
-from eval.scoring.offline.speed import score_speed
+from eval.scoring.offline.service import score_abstention, score_cost, score_speed
 from tests.fakes.eval_rows import answered, case, declined, seen, unreplied
 
 ANSWERABLE, UNANSWERABLE, UNKNOWN = case(answer="Betz"), case(answer=None), case()

@@ -11,30 +11,28 @@ import pytest
 
 from errors import RagError
 from eval.cases import Case
-from eval.cells import Cell, Metric
+from eval.cells import Cell
 from eval.rows import Row
 from eval.run_folder import Header, RunFolder
-from eval.scoring.judge_client import server as server_module
-from eval.scoring.judge_client.cache import JudgeCache, JudgeCacheError
-from eval.scoring.judge_client.client import DOWN_AFTER_ROWS, Judge
-from eval.scoring.judge_client.server import JudgeServer
+from eval.scoring import judge_client
+from eval.scoring.judge_client import DOWN_AFTER_ROWS, Judge, JudgeCache, JudgeCacheError
 from eval.scoring.judged.scorer import Ask, Judged, JudgedScorer, Material
 from eval.scoring.stage import score_run
 from settings import JudgeSettings
 from tests.servers.scripted_llm import Script, ScriptedLLM
 
 GOOD = Script(text='{"score": 0.5}')
-TOY = tuple(Judged(Metric(name, "toy", "higher", "Made up."), ("answer",), 1) for name in ("first", "second"))
+TOY = tuple(Judged(name, ("answer",), 1) for name in ("first", "second"))
 
 
 @pytest.fixture(autouse=True)
 def _no_retries(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server_module, "RETRIES", 0)
+    monkeypatch.setattr(judge_client, "RETRIES", 0)
 
 
 def judge_of(url: str, cache: Path, **given: object) -> Judge:
     settings = JudgeSettings.model_validate({"base_url": url, "model": "m", **given})
-    return Judge(JudgeServer(settings), JudgeCache(cache))
+    return Judge(settings, JudgeCache(cache))
 
 
 def scorer_of(judge: Judge, at_once: int = 1) -> JudgedScorer:
@@ -56,7 +54,7 @@ def rows(n: int) -> list[tuple[Case, Row]]:
 
 
 def cells_of(judge: Judge, n: int = 1, at_once: int = 1) -> dict[str, dict[str, Cell]]:
-    return {id_: cells for id_, _, cells in scorer_of(judge, at_once).score(rows(n))}
+    return {id_: cells for id_, cells in scorer_of(judge, at_once).score(rows(n))}
 
 
 @pytest.fixture
@@ -125,7 +123,7 @@ def test_each_way_to_fail_has_its_words_and_no_number(
 def test_what_may_pass_is_tried_again(
     passing: int, server: ScriptedLLM, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server_module, "RETRIES", 1)
+    monkeypatch.setattr(judge_client, "RETRIES", 1)
     server.play(Script(status=passing, headers={"Retry-After": "0"}), GOOD)
     judge = judge_of(server.base_url, tmp_path)
 
@@ -137,7 +135,7 @@ def test_what_may_pass_is_tried_again(
 def test_what_will_not_pass_is_not(
     lasting: int, server: ScriptedLLM, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server_module, "RETRIES", 5)
+    monkeypatch.setattr(judge_client, "RETRIES", 5)
     server.play(Script(status=lasting), GOOD)
     judge = judge_of(server.base_url, tmp_path)
 
@@ -158,7 +156,7 @@ def test_a_refusal_that_is_nested_too_deeply_is_shown_as_it_is(server: ScriptedL
 def test_a_server_that_asks_for_a_longer_pause_than_the_limit_is_not_waited_for(
     server: ScriptedLLM, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server_module, "RETRIES", 3)
+    monkeypatch.setattr(judge_client, "RETRIES", 3)
     server.play(Script(status=429, headers={"Retry-After": "3600"}), GOOD)
 
     cells = cells_of(judge_of(server.base_url, tmp_path))
@@ -285,6 +283,6 @@ def test_a_cache_that_cannot_be_written_says_so(server: ScriptedLLM, tmp_path: P
     cache = JudgeCache(tmp_path / "cache")
     (tmp_path / "cache").rmdir()
     (tmp_path / "cache").write_text("")
-    judge = Judge(JudgeServer(JudgeSettings(base_url=server.base_url, model="m")), cache)
+    judge = Judge(JudgeSettings(base_url=server.base_url, model="m"), cache)
     with pytest.raises(RagError, match="cannot be kept"):
         cells_of(judge)

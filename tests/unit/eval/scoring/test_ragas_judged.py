@@ -15,17 +15,16 @@ import requests
 from eval.cases import Case
 from eval.cells import Cell, mean
 from eval.rows import Row, Seen
-from eval.scoring.judge_client.cache import JudgeCache
-from eval.scoring.judge_client.client import Judge
-from eval.scoring.judge_client.server import JudgeServer
-from eval.scoring.judged.ragas_metrics import METRICS, RagasMissingError, ragas_scorer
+from eval.scoring.catalogue import names_of
+from eval.scoring.judge_client import Judge, JudgeCache
 from eval.scoring.judged.scorer import JudgedScorer
+from eval.scoring.ragas_metrics import RagasMissingError, ragas_scorer
 from settings import JudgeSettings
 from tests.fakes.embedding import WordHashEmbedding, word_vector
 from tests.servers.scripted_judge import judgement, schema_of
 from tests.servers.scripted_llm import Request, Script, ScriptedLLM
 
-NAMES = [metric.name for metric in METRICS]
+NAMES = list(names_of("ragas"))
 QUESTION = "Who built the mill?"
 CASE = Case(id="1", question=QUESTION, answer="Ada built the mill. It stands in Kent")
 PASSAGES = ("Ada built the mill", "Nothing of it", "Ada built the mill. It stands in Kent")
@@ -39,12 +38,12 @@ def row(id_: str = "1", answer: str = ANSWER, *, passages: tuple[str, ...] = PAS
 
 @pytest.fixture(autouse=True)
 def _no_retries(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("eval.scoring.judge_client.server.RETRIES", 0)
+    monkeypatch.setattr("eval.scoring.judge_client.RETRIES", 0)
 
 
 def judge_of(server: ScriptedLLM, cache: Path, **given: object) -> Judge:
     settings = JudgeSettings.model_validate({"base_url": server.base_url, "model": "m", **given})
-    return Judge(JudgeServer(settings), JudgeCache(cache))
+    return Judge(settings, JudgeCache(cache))
 
 
 def scorer_of(judge: Judge, at_once: int = 1) -> JudgedScorer:
@@ -52,7 +51,7 @@ def scorer_of(judge: Judge, at_once: int = 1) -> JudgedScorer:
 
 
 def cells_of(scorer: JudgedScorer, *pairs: tuple[Case, Row], repeat: int = 0) -> dict[str, dict[str, Cell]]:
-    return {id_: cells for id_, _, cells in scorer.score(pairs, repeat)}
+    return {id_: cells for id_, cells in scorer.score(pairs, repeat)}
 
 
 def cosine(one: str, other: str) -> float:
@@ -107,9 +106,9 @@ def test_a_cell_that_the_row_or_the_case_does_not_allow_asks_nothing(server: Scr
     )
     assert (cells["2"]["context_recall"].score, cells["2"]["context_precision"].score) == (0, 0)
     assert {cell.failed for cell in cells["3"].values()} == {"no reply: HTTP 500"}
-    assert {cell.not_applicable for cell in cells["4"].values()} == {"the documents do not answer the question"}
+    assert {cell.not_applicable for cell in cells["4"].values()} == {"the corpus does not answer the question"}
     assert {name: cell.not_applicable for name, cell in cells["5"].items() if cell.score is None} == {
-        "faithfulness": "the service told no passages",
+        "faithfulness": "the service tells no passages",
         **dict.fromkeys(NAMES[2:], "the case has no reference answer"),
     }
     assert {schema_of(request) for request in server.requests} == {
@@ -135,20 +134,20 @@ def test_junk_on_a_fifth_of_the_rows_changes_the_coverage_and_not_the_mean_of_th
     assert means["faithfulness"].value == pytest.approx(1 / 4)
     assert (means["context_recall"].n, means["context_recall"].of) == (10, 10)
     assert means["factual_correctness"].value == pytest.approx(0.33)
-    assert cells["3"]["faithfulness"].failed == "The judge's reply is no JSON object: 'Certainly! I think so.'."
+    assert cells["3"]["faithfulness"].failed == "The judge's reply is not a JSON object: 'Certainly! I think so.'."
 
 
 @pytest.mark.parametrize(
     ("reply", "why"),
     [
-        ("It is faithful, I would say.", "no JSON object"),
-        ('{"statements": [{"statement": "a", "reason": "b", "verdict": NaN}]}', "no JSON object"),
+        ("It is faithful, I would say.", "not a JSON object"),
+        ('{"statements": [{"statement": "a", "reason": "b", "verdict": NaN}]}', "not a JSON object"),
         ('{"statements": [{"statement": "a", "reason": "b", "verdict": 7}]}', "verdict 7 is neither 0 nor 1"),
         ('{"statements": [{"statement": "a", "reason": "b", "verdict": 0.5}]}', "not what was asked for .*verdict"),
         ('{"statements": []}', "judges nothing"),
         ('{"answer": 1}', "not what was asked for .statements: Field required"),
         ("", "reply is empty"),
-        ("[" * 100_000, "no JSON object"),
+        ("[" * 100_000, "not a JSON object"),
     ],
     ids=["prose", "NaN", "out of range", "half", "nothing", "another shape", "empty", "deeply nested"],
 )

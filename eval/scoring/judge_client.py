@@ -1,0 +1,373 @@
+"""Ask the judge, or remember what it said; count what that took, and give up on one that is down.
+
+Flow: `judged/`, `ragas_calls.py`, `drafting/`, `preferring/` -> **here** -> the server of `RAG_JUDGE__BASE_URL`, which
+speaks OpenAI's chat completions, and a small JSON file for each reply below `RAG_JUDGE__CACHE_DIR`.
+
+Three failures, because three things follow: a judge that is down fails every further question too, one that refuses a
+request may take the next, and one that replies badly has at least replied. Only what may pass in time is tried again.
+
+What was paid for once is not asked again after a kill, or for another run. A reply is kept only once it was read: an
+unusable one is requested again the next time. The number of the repetition is part of the cache key, so that repeats,
+and metrics that ask one thing three times, get a new reply each time. Nothing is ever removed: delete the folder to
+judge again.
+"""
+
+import asyncio
+import hashlib
+import json
+import logging
+import os
+import re
+import tempfile
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import httpx
+from pydantic import AliasPath, BaseModel, Field, ValidationError
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_exponential_jitter
+
+from errors import RagError
+from loopback import may_use_proxy
+from settings import JudgeSettings
+
+logger = logging.getLogger(__name__)
+
+# Retries after the first attempt, if the judge is unreachable or busy.
+RETRIES = 3
+_BACKOFF = wait_exponential_jitter(initial=0.25, max=20.0, jitter=0.25)
+BUSY = {408, 409, 425, 429}
+CLOSED = {401, 403, 404, 405}
+DOWN_AFTER_ROWS = 5
+
+Value = TypeVar("Value")
+
+
+class JudgeError(RagError):
+    """A judge gave no judgement."""
+
+    code = "judge_failed"
+
+
+class JudgeDownError(JudgeError):
+    """No reply came, or none that the next question could better.
+
+    Attributes:
+        pause_s: the least pause before another try; None where that is of no use.
+    """
+
+    code = "judge_down"
+
+    def __init__(self, fact: str, remedy: str, pause_s: float | None = None) -> None:
+        super().__init__(fact, remedy)
+        self.pause_s = pause_s
+
+
+class JudgeRefusedError(JudgeError):
+    """The server does not take this request."""
+
+    code = "judge_refused"
+
+
+class JudgeUnusableError(JudgeError):
+    """The reply is not a judgement."""
+
+    code = "judge_unusable"
+
+    @classmethod
+    def of(cls, what: str, text: str) -> "JudgeUnusableError":
+        """Say what is wrong with a reply, and show its beginning."""
+        return cls(f"{what}: {_shown(text)}.", "Take another model, or another RAG_JUDGE__RESPONSE_FORMAT.")
+
+
+class JudgeCacheError(RagError):
+    """Replies cannot be kept."""
+
+    code = "judge_cache_failed"
+
+
+@dataclass
+class Tally:
+    """What judging took.
+
+    Attributes:
+        replies: what the server sent and was paid for.
+        remembered: replies that came from the cache.
+        failed: questions without a usable reply.
+        tried_again: requests that were sent again.
+        prompt_tokens, completion_tokens: as the server tells them; 0 if it does not.
+    """
+
+    replies: int = 0
+    remembered: int = 0
+    failed: int = 0
+    tried_again: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+class _Completion(BaseModel):
+    """What is read of a chat completion."""
+
+    message: dict[str, Any] = Field(validation_alias=AliasPath("choices", 0, "message"))
+    text: str | None = Field(None, validation_alias=AliasPath("choices", 0, "message", "content"))
+    finish_reason: str | None = Field(None, validation_alias=AliasPath("choices", 0, "finish_reason"))
+    prompt_tokens: int | None = Field(None, validation_alias=AliasPath("usage", "prompt_tokens"))
+    completion_tokens: int | None = Field(None, validation_alias=AliasPath("usage", "completion_tokens"))
+
+
+class JudgeCache:
+    """A folder of replies; many processes may share it.
+
+    Files appear whole or not at all; one that cannot be read counts as absent.
+
+    Raises:
+        JudgeCacheError: the folder cannot be made, or a reply cannot be written.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        with self._refusals_named():
+            folder.mkdir(parents=True, exist_ok=True)
+
+    def path(self, url: str, request: bytes, nth: str) -> Path:
+        """Name a request's file: by the server, all that is sent to it, and the number of the repetition."""
+        key = hashlib.sha256(b"\0".join((url.encode(), nth.encode(), request))).hexdigest()
+        return self._folder / key[:2] / f"{key[2:]}.json"
+
+    def get(self, path: Path) -> str | None:
+        """Return what is kept, if anything."""
+        try:  # here, not in a thread: handing over takes longer than a small file
+            return str(json.loads(path.read_bytes())["text"])
+        except (OSError, ValueError, LookupError, TypeError):
+            return None
+
+    def put(self, path: Path, text: str) -> None:
+        """Keep a reply; it is complete on disk when this returns."""
+        with self._refusals_named():
+            path.parent.mkdir(exist_ok=True)
+            descriptor, draft = tempfile.mkstemp(dir=path.parent, suffix=".part")
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(json.dumps({"text": text}).encode())
+            os.replace(draft, path)
+
+    @contextmanager
+    def _refusals_named(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise JudgeCacheError(
+                f"The judge's replies cannot be kept in {self._folder}: {error.strerror or error}.",
+                "Make room there, or set RAG_JUDGE__CACHE_DIR to a folder that can be written.",
+            ) from error
+
+
+class Judge:
+    """A language model that judges answers.
+
+    Attributes:
+        tally: what it took so far.
+        given_up: why nothing is asked any more; None while all is well.
+        tell: told in a line what is about to be asked.
+    """
+
+    def __init__(self, settings: JudgeSettings, cache: JudgeCache, tell: Callable[[str], object] = logger.info) -> None:
+        self.tally = Tally()
+        self.given_up: JudgeError | None = None
+        self.tell = tell
+        self._settings = settings
+        self._url = f"{(settings.base_url or '').rstrip('/')}/chat/completions"
+        self._cache = cache
+        self._client: httpx.AsyncClient | None = None
+        self._in_vain: list[JudgeError] = []
+        self._useful = False
+
+    @asynccontextmanager
+    async def connected(self) -> AsyncIterator[None]:
+        """Keep connections open meanwhile; `ask` works only in here."""
+        key = self._settings.api_key
+        headers = {b"Content-Type": b"application/json"}
+        if key is not None:
+            headers[b"Authorization"] = f"Bearer {key.get_secret_value()}".encode()
+        async with httpx.AsyncClient(
+            headers=headers,
+            timeout=None,  # noqa: S113  # `_complete` has the limit
+            trust_env=may_use_proxy(self._url),
+            verify=self._url.startswith("https"),  # loading certificates takes as long as judging many rows
+        ) as client:
+            self._client = client
+            yield
+
+    async def ask(self, prompt: str, schema: Mapping[str, Any], nth: str, read: Callable[[str], Value]) -> Value:
+        """Return what `read` makes of the judge's reply; it may raise JudgeUnusableError.
+
+        The reply follows the JSON `schema`. `nth` says which time this is asked: equal prompts of equal `nth` are asked
+        once and remembered.
+
+        Raises:
+            JudgeDownError: no reply came within the limit and the tries, or the server takes no request at all.
+            JudgeRefusedError: the server does not take this one.
+            JudgeUnusableError: the reply is not a judgement.
+            JudgeCacheError: the reply cannot be kept.
+        """
+        request = self._request(prompt, schema)
+        path = self._cache.path(self._url, request, nth)
+        kept = self._cache.get(path)
+        if kept is not None:
+            with suppress(JudgeUnusableError):  # an earlier version may have been less strict
+                value = read(kept)
+                self.tally.remembered += 1
+                return value
+        try:
+            text = await self._complete(request)
+            value = read(text)
+        except JudgeError:
+            self.tally.failed += 1
+            raise
+        self._cache.put(path, text)
+        return value
+
+    def row_done(self, in_vain: JudgeError | None) -> None:
+        """Take note of a row that was judged, or why it was not; too many in a row and the judge is given up."""
+        self._in_vain = [*self._in_vain, in_vain] if in_vain else []
+        self._useful = self._useful or in_vain is None
+        if len(self._in_vain) >= DOWN_AFTER_ROWS:
+            self.given_up = in_vain
+
+    def rows_done(self) -> None:
+        """Take note that these were all rows: a judge that was of use to none is given up, however few they were."""
+        if self._in_vain and not self._useful:
+            self.given_up = self._in_vain[-1]
+
+    def _request(self, prompt: str, schema: Mapping[str, Any]) -> bytes:
+        body: dict[str, Any] = {
+            "model": self._settings.model,
+            "messages": [{"role": "user", "content": prompt}],
+            "temperature": self._settings.temperature,
+        }
+        if self._settings.response_format == "json_schema":
+            named = {"name": "judgement", "schema": schema}
+            body["response_format"] = {"type": "json_schema", "json_schema": named}
+        elif self._settings.response_format == "json_object":
+            body["response_format"] = {"type": "json_object"}
+        return json.dumps(body).encode()
+
+    async def _complete(self, request: bytes) -> str:
+        limit_s = self._settings.timeout_s
+        try:
+            async with asyncio.timeout(limit_s) as limit:
+                response = await self._response(request, limit.when() or 0.0)
+        except TimeoutError as error:
+            raise JudgeDownError(
+                f"The judge did not reply within {limit_s:g} s.",
+                "Set RAG_JUDGE__TIMEOUT_S higher, RAG_JUDGE__CONCURRENCY lower, or take a quicker model.",
+            ) from error
+        return self._read(response)
+
+    async def _response(self, request: bytes, ends: float) -> httpx.Response:
+        def give_up(state: RetryCallState) -> bool:
+            too_late = asyncio.get_running_loop().time() + state.upcoming_sleep > ends
+            return too_late or state.attempt_number > RETRIES
+
+        def count(_: RetryCallState) -> None:
+            self.tally.tried_again += 1
+
+        tries = AsyncRetrying(
+            retry=retry_if_exception(lambda error: _asked_pause_s(error) is not None),
+            wait=_pause_s,
+            stop=give_up,
+            before_sleep=count,
+            reraise=True,
+        )
+        return await tries(self._post, request)
+
+    async def _post(self, request: bytes) -> httpx.Response:
+        assert self._client is not None
+        try:
+            response = await self._client.post(self._url, content=request)
+        except (httpx.RequestError, httpx.InvalidURL) as error:
+            raise JudgeDownError(
+                f"The judge at {place_of(self._url)} cannot be reached ({str(error) or type(error).__name__}).",
+                "Start it, or correct RAG_JUDGE__BASE_URL.",
+                pause_s=0.0,
+            ) from error
+        if not response.is_success:
+            raise _refusal(response)
+        return response
+
+    def _read(self, response: httpx.Response) -> str:
+        try:
+            completion = _Completion.model_validate_json(response.content)
+        except ValidationError as error:
+            raise JudgeDownError(
+                f"The judge's server sent no chat completion: {_shown(response.text)}.",
+                "Correct RAG_JUDGE__BASE_URL: it names an OpenAI-compatible server and ends in /v1.",
+            ) from error
+        self.tally.replies += 1
+        self.tally.prompt_tokens += completion.prompt_tokens or 0
+        self.tally.completion_tokens += completion.completion_tokens or 0
+        text = completion.text or ""
+        if completion.finish_reason == "length":
+            raise JudgeUnusableError.of("The judge's reply was cut off at the server's limit of tokens", text)
+        if not text.strip():
+            raise JudgeUnusableError("The judge's reply is empty.", "Take another model.")
+        return text
+
+
+def place_of(url: str) -> str:
+    """Return host and port, without the name and password that may stand before them."""
+    return re.sub(r"^\w+://", "", url).partition("/")[0].rpartition("@")[2]
+
+
+def _shown(text: str) -> str:
+    """Return the beginning of a text, in quotes and on one line."""
+    line = " ".join(text.split())
+    return repr(line if len(line) <= 100 else line[:99] + "…")
+
+
+def _pause_s(state: RetryCallState) -> float:
+    asked_s = _asked_pause_s(state.outcome.exception()) if state.outcome else None
+    return max(asked_s or 0.0, _BACKOFF(state))
+
+
+def _asked_pause_s(error: BaseException | None) -> float | None:
+    return error.pause_s if isinstance(error, JudgeDownError) else None
+
+
+def _refusal(response: httpx.Response) -> JudgeError:
+    status = response.status_code
+    try:
+        error = response.json()["error"]
+        said = str(error["message"] if isinstance(error, dict) else error)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        said = response.text
+    fact = f"The judge answered HTTP {status}: {_shown(said)}."
+    if status in BUSY or status >= 500:
+        asked = response.headers.get("retry-after", "")
+        pause_s = float(asked) if asked.isdecimal() else 0.0
+        return JudgeDownError(fact, "Try again later; if it is too busy, set RAG_JUDGE__CONCURRENCY lower.", pause_s)
+    if status in {401, 403}:
+        return JudgeDownError(fact, "Set RAG_JUDGE__API_KEY to a key that it accepts.")
+    if status in CLOSED or response.is_redirect:
+        return JudgeDownError(fact, "Correct RAG_JUDGE__BASE_URL, which ends in /v1, or RAG_JUDGE__MODEL.")
+    return JudgeRefusedError(fact, "Try another RAG_JUDGE__RESPONSE_FORMAT, or a model with a larger context window.")
+
+
+def json_in(text: str) -> str:
+    """Return the JSON object in a reply, without reasoning before it and fences or words around it.
+
+    Raises:
+        JudgeUnusableError: there is none.
+    """
+    said = re.sub(r"^\s*<think>.*?</think>", "", text, flags=re.DOTALL)
+    found = said[said.find("{") : said.rfind("}") + 1]
+    with suppress(ValueError, RecursionError):
+        if isinstance(json.loads(found, parse_constant=_not_a_number), dict):
+            return found
+    raise JudgeUnusableError.of("The judge's reply is not a JSON object", text)
+
+
+def _not_a_number(name: str) -> float:
+    raise ValueError(f"{name} is not a number")

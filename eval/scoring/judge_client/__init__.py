@@ -1,1 +1,0 @@
-"""Asking a judge: its server, its cache, its replies."""

@@ -1,0 +1,175 @@
+"""Let RAGAS compute its metrics, with our judge and our embedder.
+
+Flow: `ragas_metrics.py` -> **here** -> RAGAS's metrics -> back **here** for each question -> `judge_client.py`.
+
+The only file that knows RAGAS. Its own clients, cache (pickles), retries and executor stay unused: they turn failures
+into NaN and average the rest. Two of its metrics exist only in its older modules, which say nothing when they are
+imported directly and warn when they are taken from `ragas.metrics`.
+
+RAGAS computes a number from any reply that fits its schema: a verdict of 7 counts sevenfold, a reply without statements
+counts as a perfect match. So such replies are refused here, and the cell says why.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+from ragas.dataset_schema import SingleTurnSample
+from ragas.embeddings.base import BaseRagasEmbedding
+from ragas.llms.base import InstructorBaseRagasLLM
+from ragas.metrics._context_precision import NonLLMContextPrecisionWithReference
+from ragas.metrics._context_recall import NonLLMContextRecall
+from ragas.metrics._string import NonLLMStringSimilarity as OldStringSimilarity
+from ragas.metrics.collections import (
+    AnswerCorrectness,
+    AnswerRelevancy,
+    BleuScore,
+    ContextPrecision,
+    ContextRecall,
+    ExactMatch,
+    FactualCorrectness,
+    Faithfulness,
+    NonLLMStringSimilarity,
+    RougeScore,
+    SemanticSimilarity,
+)
+
+from eval.scoring.judge_client import Judge, JudgeUnusableError, json_in
+from eval.scoring.judged.scorer import Material
+from eval.similarity import Vectors
+
+Judgement = TypeVar("Judgement", bound=BaseModel)
+Embed = Callable[[str], list[float]]
+
+
+class RagasComputed:
+    """Computes the metrics without a judge; ImportError if a library that one of them needs is not installed."""
+
+    def __init__(self, vectors: Vectors) -> None:
+        self._vectors = vectors
+        embeddings = _Embeddings(lambda text: list(map(float, vectors.of([text])[text])))
+        self._metrics: dict[str, Any] = {
+            "ragas_context_recall": NonLLMContextRecall(_distance_measure=_Quiet()),
+            "ragas_context_precision": NonLLMContextPrecisionWithReference(distance_measure=_Quiet()),
+            "ragas_string_similarity": NonLLMStringSimilarity(),
+            "ragas_rouge_score": RougeScore(),
+            "ragas_bleu_score": BleuScore(),
+            "ragas_exact_match": ExactMatch(),
+            "ragas_semantic_similarity": SemanticSimilarity(embeddings=embeddings),
+        }
+
+    def prepare(self, texts: list[str]) -> None:
+        """Embed many texts at once, which is several times as fast; may raise ModelError."""
+        self._vectors.of(texts)
+
+    async def score(self, name: str, **texts: str | list[str]) -> float:
+        """Return the score; `texts` are named as RAGAS names them."""
+        metric = self._metrics[name]
+        if isinstance(metric, NonLLMContextRecall | NonLLMContextPrecisionWithReference):
+            return float(await metric._single_turn_ascore(SingleTurnSample(**texts), None))
+        return float((await metric.ascore(**texts)).value)
+
+
+class RagasJudged:
+    """Computes one judged metric of one row at a time; many may be under way."""
+
+    def __init__(self, judge: Judge, embed: Embed, repeat: int) -> None:
+        self._judge = judge
+        self._embeddings = _Embeddings(embed)
+        self._repeat = repeat
+
+    async def score(self, name: str, material: Material) -> float:
+        """Return the score; it may be NaN.
+
+        Raises:
+            JudgeError: the judge gave no judgement, or one that RAGAS cannot compute with.
+        """
+        make, names = _JUDGED[name]
+        texts = {
+            "user_input": material.question,
+            "response": material.answer,
+            "reference": material.reference,
+            "retrieved_contexts": list(material.passages),
+        }
+        metric = make(_LLM(self._judge, self._repeat), self._embeddings)
+        try:
+            return float((await metric.ascore(**{name: texts[name] for name in names})).value)
+        except (ValueError, TypeError, LookupError, ArithmeticError) as error:
+            raise JudgeUnusableError(f"RAGAS cannot compute it: {error}.", "Take another model.") from error
+
+
+class _LLM(InstructorBaseRagasLLM):
+    """Our judge, as RAGAS wants to call it. One for each cell, as it counts what is asked more than once."""
+
+    def __init__(self, judge: Judge, repeat: int) -> None:
+        self._judge = judge
+        self._repeat = repeat
+        self._asked: Counter[str] = Counter()
+
+    def generate(self, prompt: str, response_model: type[Judgement]) -> Judgement:
+        return asyncio.run(self.agenerate(prompt, response_model))
+
+    async def agenerate(self, prompt: str, response_model: type[Judgement]) -> Judgement:
+        nth = f"{self._repeat}.{self._asked[prompt]}"
+        self._asked[prompt] += 1
+        return await self._judge.ask(prompt, response_model.model_json_schema(), nth, partial(_read, response_model))
+
+
+class _Embeddings(BaseRagasEmbedding):
+    """The project's embedder, as RAGAS wants to call it."""
+
+    def __init__(self, embed: Embed) -> None:
+        super().__init__()
+        self._embed = embed
+
+    def embed_text(self, text: str, **_: Any) -> list[float]:
+        return self._embed(text)
+
+    async def aembed_text(self, text: str, **_: Any) -> list[float]:
+        return await asyncio.to_thread(self._embed, text)
+
+
+class _Quiet(OldStringSimilarity):
+    """RAGAS's own, without the report of every call, for which it would make a file in the home folder."""
+
+    async def single_turn_ascore(self, sample: SingleTurnSample, *_: Any) -> float:
+        return await self._single_turn_ascore(sample, None)
+
+
+_JUDGED: dict[str, tuple[Callable[[_LLM, _Embeddings], Any], tuple[str, ...]]] = {
+    "faithfulness": (lambda llm, _: Faithfulness(llm), ("user_input", "response", "retrieved_contexts")),
+    "answer_relevancy": (AnswerRelevancy, ("user_input", "response")),
+    "context_precision": (lambda llm, _: ContextPrecision(llm), ("user_input", "reference", "retrieved_contexts")),
+    "context_recall": (lambda llm, _: ContextRecall(llm), ("user_input", "reference", "retrieved_contexts")),
+    "answer_correctness": (AnswerCorrectness, ("user_input", "response", "reference")),
+    "factual_correctness": (lambda llm, _: FactualCorrectness(llm), ("response", "reference")),
+}
+
+
+def _read(kind: type[Judgement], text: str) -> Judgement:
+    """Return the judgement in a reply; refuse one of another kind, whose verdict is neither 0 nor 1, or without any."""
+    try:
+        judgement = kind.model_validate_json(json_in(text))
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(str(part) for part in first["loc"]) or "it"
+        what = f"The judge's reply is not what was asked for ({place}: {first['msg']})"
+        raise JudgeUnusableError.of(what, text) from error
+    values = judgement.model_dump()
+    if strange := [verdict for verdict in _whole_numbers(values) if verdict not in {0, 1}]:
+        raise JudgeUnusableError.of(f"The judge's verdict {strange[0]} is neither 0 nor 1", text)
+    lists = [value for value in values.values() if isinstance(value, list)]
+    if (lists and not any(lists)) or not str(values.get("question", "?")).strip():
+        raise JudgeUnusableError.of("The judge's reply judges nothing", text)
+    return judgement
+
+
+def _whole_numbers(value: Any) -> Iterator[int]:
+    if isinstance(value, int):
+        yield value
+    elif isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _whole_numbers(inner)
