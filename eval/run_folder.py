@@ -166,10 +166,6 @@ class RunFolder:
         }
         return list(found.values())
 
-    def has_scores(self) -> bool:
-        """Whether anything was scored, by any version."""
-        return (self.path / SCORES).is_file() and (self.path / SCORES).stat().st_size > 0
-
     def cells(self) -> dict[str, dict[str, Cell]]:
         """Return for each row its cells by metric; callers that already have the scores use `cells_of`."""
         return cells_of(self.scores())

@@ -27,7 +27,7 @@ from errors import RagError, SettingsError
 from eval.argument_types import number_from_0, whole_from_0
 from eval.comparing import speed
 from eval.comparing.intervals import FEWEST_PAIRS
-from eval.comparing.pairing import REPLIED, Joined, NotComparableError, Side, changes, join, read_side
+from eval.comparing.pairing import REPLIED, Joined, NotComparableError, Run, changes, join, read_run
 from eval.comparing.printing import Changed, changed_rows, describe
 from eval.comparing.verdicts import UNPAIRED, Difference, Verdicts, judge, metric_of
 from eval.run_folder import ROWS, RunFolder
@@ -86,9 +86,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Compare, print, and return 1 if a metric of `--fail-on` failed."""
-    read = partial(reopen, settings=settings) if arguments.reopen else read_side
+    read = partial(reopen, settings=settings) if arguments.reopen else read_run
     joined = join(read(RunFolder(arguments.a)), read(RunFolder(arguments.b)))
-    again = [(read_side(RunFolder(a)), read_side(RunFolder(b))) for a, b in arguments.again]
+    again = [(read_run(RunFolder(a)), read_run(RunFolder(b))) for a, b in arguments.again]
     wanted = wanted_metrics(arguments.fail_on, joined)
     verdicts, rows = judge(joined, arguments.min_difference, again), changed_rows(joined)
     failed = failures(verdicts, wanted)
@@ -107,7 +107,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     return int(bool(failed))
 
 
-def reopen(folder: RunFolder, settings: Settings) -> Side:
+def reopen(folder: RunFolder, settings: Settings) -> Run:
     """Read a run, with scores of this version; the run stays as it is.
 
     Raises:
@@ -128,7 +128,7 @@ def reopen(folder: RunFolder, settings: Settings) -> Side:
         shutil.copyfile(folder.path / ROWS, copy.path / ROWS)
         with copy.writing():
             score_run(copy, offline_scorers(settings))
-        return replace(read_side(copy), name=str(folder.path))
+        return replace(read_run(copy), path=folder.path)
 
 
 def wanted_metrics(texts: Iterable[str], joined: Joined) -> list[str]:
@@ -193,8 +193,8 @@ def _why_not(name: str, scored: set[str], judged: set[str]) -> tuple[str, str]:
 
 def _as_json(joined: Joined, verdicts: Verdicts, rows: list[Changed], failed: list[str]) -> dict[str, Any]:
     return {
-        "a": {"run": joined.a.name, "fingerprint": joined.a.header.fingerprint},
-        "b": {"run": joined.b.name, "fingerprint": joined.b.header.fingerprint},
+        "a": {"run": str(joined.a.path), "fingerprint": joined.a.header.fingerprint},
+        "b": {"run": str(joined.b.path), "fingerprint": joined.b.header.fingerprint},
         "questions": len(joined.cases),
         "left_out": {"only_a": joined.only_a, "only_b": joined.only_b, "altered": joined.altered},
         "changed": {name: {"a": a, "b": b} for name, (a, b) in changes(joined.a, joined.b).items()},

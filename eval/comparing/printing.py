@@ -46,7 +46,7 @@ class Changed:
 
 def describe(joined: Joined, verdicts: Verdicts, rows: list[Changed], count: int, min_difference: float = 0.0) -> str:
     """Return the whole comparison as text, verdicts first; `count` of the worst and of the best rows are shown."""
-    title = f"# {joined.a.name} (A) and {joined.b.name} (B)"
+    title = f"# {joined.a.path} (A) and {joined.b.path} (B)"
     headline = [f"- **{about}: {verdict}**{f' ({why})' if why else ''}" for about, verdict, why in said(verdicts)]
     notes = "\n".join(_notes(verdicts, min_difference))
     parts = [title, "\n".join(headline), "\n".join(_origin(joined)), *_tables(verdicts), notes]

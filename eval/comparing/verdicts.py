@@ -19,7 +19,7 @@ import numpy as np
 
 from eval.cells import Mean, Metric, mean, score_of
 from eval.comparing.intervals import FEWEST_PAIRS, MOST_CHANCE, Interval, Numbers, chances, paired_interval
-from eval.comparing.pairing import REPLIED, Joined, Side
+from eval.comparing.pairing import REPLIED, Joined, Run
 from eval.comparing.speed import Speed, judge_speed
 from eval.scoring.catalogue import COST, METRICS, SPEED
 from eval.scoring.judged.noise import Noise, noise
@@ -105,7 +105,7 @@ class Verdicts:
         return _whole(one for one in self.overall if one.metric.family == COST)
 
 
-def judge(joined: Joined, min_difference: float = 0.0, again: Sequence[tuple[Side, Side]] = ()) -> Verdicts:
+def judge(joined: Joined, min_difference: float = 0.0, again: Sequence[tuple[Run, Run]] = ()) -> Verdicts:
     """Judge every metric that both runs were scored by.
 
     Args:
@@ -163,7 +163,7 @@ def metric_of(name: str) -> Metric:
     return _OF_REPLIES if name == REPLIED else METRICS.get(name) or Metric(name, "other", "higher", "")
 
 
-def noise_floors(a: Side, b: Side, ids: Iterable[str]) -> dict[str, float]:
+def noise_floors(a: Run, b: Run, ids: Iterable[str]) -> dict[str, float]:
     """Return by metric how far two scorings of the same answers differ by the judge's scatter alone, 95 of 100 times.
 
     If only one run was scored repeatedly, the other one's judge is taken to scatter as much, and it was asked once.

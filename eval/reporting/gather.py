@@ -5,18 +5,17 @@ Flow: `RunFolder` -> **here** -> `page.py` and `results.py`, which all show the 
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from errors import RagError
 from eval.cases import Case
 from eval.cells import Cell, Mean, Metric, means, score_of
-from eval.comparing.pairing import join, read_side
+from eval.comparing.pairing import Joined, Run, join, read_run
 from eval.comparing.verdicts import Difference, Verdicts, judge
 from eval.reporting.failures import KINDS, Kind, Verdict, classify
-from eval.rows import Row
-from eval.run_folder import Header, RunFolder, cells_of, judges_of
+from eval.run_folder import RunFolder
 from eval.scoring.catalogue import DECLINED, METRICS
 from eval.scoring.judged.families import OWN
 from eval.scoring.judged.noise import noise
@@ -58,7 +57,7 @@ MAIN = (
 
 
 class NothingToReportError(RagError):
-    """A run has no replies, or no scores."""
+    """A run has no replies."""
 
     code = "nothing_to_report"
 
@@ -103,7 +102,7 @@ class Group:
 
     def share(self, metric: Metric) -> float | None:
         """Return the mean of a metric whose scores lie between 0 and 1; None for others: they are not shares."""
-        is_share = metric.family not in NO_SHARE and all(0 <= score <= 1 for score in self.run.scores(metric))
+        is_share = metric.family not in NO_SHARE and all(0 <= score <= 1 for score in self.run.scores_of(metric))
         return self.means[metric.name].value if is_share else None
 
     def beside(self, metric: Metric) -> Difference | None:
@@ -147,36 +146,41 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Gathered:
-    """A run, read.
+class Gathered(Run):
+    """A run with the figures of its report.
 
     Attributes:
-        name: of its folder.
-        cases: all questions, in their order.
-        rows: reply by id; questions that were not asked have none.
-        cells: id of each question -> metric -> cell.
-        metrics: those that were scored, by family; ones that the catalogue does not know come last.
-        verdicts: id -> class.
-        scatter: standard deviation of the mean of each metric that a judge scored several times, from how far it
-            disagrees with itself.
-        judges: the judging models by family, as far as the scores name them.
-        notices: what is missing, as sentences.
         other: another run of the same questions, beside which this one is shown.
-        against: the verdicts on this run, against the other one.
+        joined: both, the other one first.
     """
 
-    name: str
-    header: Header
-    cases: tuple[Case, ...]
-    rows: Mapping[str, Row]
-    cells: Mapping[str, Mapping[str, Cell]]
-    metrics: Sequence[Metric]
-    verdicts: Mapping[str, Verdict]
-    scatter: Mapping[str, float]
-    judges: Mapping[str, str]
-    notices: Sequence[str]
     other: "Gathered | None" = None
-    against: Verdicts | None = None
+    joined: Joined | None = None
+
+    @property
+    def name(self) -> str:
+        """The folder's name."""
+        return self.path.resolve().name.encode(errors="replace").decode()
+
+    @cached_property
+    def metrics(self) -> list[Metric]:
+        """Those that were scored, by family; ones that the catalogue does not know come last."""
+        return known_metrics(metric_names(self.cells))
+
+    @cached_property
+    def verdicts(self) -> dict[str, Verdict]:
+        """The class of each question, by its id."""
+        return {case.id: classify(case, self.rows.get(case.id), self.cells[case.id]) for case in self.cases}
+
+    @cached_property
+    def scatter(self) -> dict[str, float]:
+        """How far the mean of each metric that a judge scored several times scatters: its standard deviation."""
+        return {name: one.mean_sd / math.sqrt(one.repeats) for name, one in noise(self.scores).items()}
+
+    @cached_property
+    def against(self) -> Verdicts | None:
+        """The verdicts on this run, against the other one."""
+        return judge(self.joined) if self.joined else None
 
     @cached_property
     def answerable(self) -> Group:
@@ -258,6 +262,11 @@ class Gathered:
 
         return sorted(self.of_kind("right"), key=score)[: max(0, EXAMPLES - examples)]
 
+    @cached_property
+    def notices(self) -> list[str]:
+        """What is missing, as sentences."""
+        return list(self._notices())
+
     def changes(self, other: "Gathered") -> list[tuple[Case, Kind, Kind]]:
         """Return the questions whose class is good in the other run and bad here, or the contrary; losses first."""
         questions = {case.id: case.question for case in other.cases}
@@ -279,9 +288,33 @@ class Gathered:
         """Return the score of a question; None where it has none."""
         return score_of(self.cells[case.id], name)
 
-    def scores(self, metric: Metric) -> list[float]:
+    def scores_of(self, metric: Metric) -> list[float]:
         """Return every score of a metric, in the order of the questions."""
         return [score for case in self.cases if (score := self.score(case, metric.name)) is not None]
+
+    def _notices(self) -> Iterator[str]:
+        cases, rows = self.cases, self.rows
+        if unasked := len(cases) - len(rows):
+            yield f"The run is unfinished: {unasked} of {len(cases)} questions were not asked."
+        if failed := sum(row.outcome == "failed" for row in rows.values()):
+            yield f"{failed} of {len(cases)} questions got no reply. The same run command asks them again."
+        families: dict[int, list[str]] = {}
+        for family in dict.fromkeys(metric.family for metric in self.metrics):
+            names = {metric.name for metric in self.metrics if metric.family == family}
+            families.setdefault(sum(not names & self.cells[id_].keys() for id_ in rows), []).append(family)
+        for bare, of in families.items():
+            if bare:
+                yield (
+                    f"{bare} of {len(rows)} replies have no scores of {', '.join(of)}; they count as failed. "
+                    "Score them: python -m eval score FOLDER."
+                )
+        fingerprints = {row.fingerprint for row in rows.values() if row.fingerprint}
+        if len(fingerprints) > 1:
+            yield f"The replies come from {len(fingerprints)} different systems: {', '.join(sorted(fingerprints))}."
+        if self.joined and self.other:
+            shared = len(self.joined.cases)
+            if not shared == len(cases) == len(self.other.cases):
+                yield f"{shared} questions are in {self.other.name} as well; only these are compared with it."
 
 
 def gather(folder: RunFolder, against: RunFolder | None = None) -> Gathered:
@@ -289,41 +322,17 @@ def gather(folder: RunFolder, against: RunFolder | None = None) -> Gathered:
 
     Raises:
         RunFolderError: a folder holds no run, or a damaged one.
-        NothingToReportError: nothing was asked yet, or nothing was scored.
+        NotScoredError: nothing was scored.
+        NothingToReportError: nothing was asked yet.
         NotComparableError: no question is in both runs.
     """
-    cases, rows = folder.cases(), folder.rows()
-    header, lines = folder.header(), folder.scores(rows)
-    scored = cells_of(lines)
-    if not rows:
+    run = read_run(folder)
+    if not run.rows:
         raise NothingToReportError(
             f"{folder.path} has no replies yet.", f"Go on with it: python -m eval run QUESTIONS --out {folder.path}."
         )
-    if not scored:
-        raise NothingToReportError(
-            f"{folder.path} has no scores.", f"Score it first: python -m eval score {folder.path}."
-        )
-    metrics, cells = known_metrics(metric_names(scored)), {case.id: scored.get(case.id, {}) for case in cases}
-    notices, other, verdicts = list(_notices(cases, rows, cells, metrics)), None, None
-    if against:
-        joined = join(read_side(against), read_side(folder))
-        other, verdicts, shared = gather(against), judge(joined), len(joined.cases)
-        if not shared == len(cases) == len(other.cases):
-            notices.append(f"{shared} questions are in {other.name} as well; only these are compared with it.")
-    return Gathered(
-        name=folder.path.resolve().name.encode(errors="replace").decode(),
-        header=header,
-        cases=cases,
-        rows=rows,
-        cells=cells,
-        metrics=metrics,
-        verdicts={case.id: classify(case, rows.get(case.id), cells[case.id]) for case in cases},
-        scatter={name: one.mean_sd / math.sqrt(one.repeats) for name, one in noise(lines).items()},
-        judges=judges_of(lines),
-        notices=notices,
-        other=other,
-        against=verdicts,
-    )
+    other = gather(against) if against else None
+    return Gathered(**vars(run), other=other, joined=join(other, run) if other else None)
 
 
 def known_metrics(names: Sequence[str]) -> list[Metric]:
@@ -335,25 +344,3 @@ def known_metrics(names: Sequence[str]) -> list[Metric]:
     found = [METRICS.get(name) or Metric(name, UNKNOWN, "higher", unknown) for name in names]
     families, order = list(TITLES), {name: place for place, name in enumerate(METRICS)}
     return sorted(found, key=lambda one: (families.index(one.family), order.get(one.name, len(order))))
-
-
-def _notices(
-    cases: Sequence[Case], rows: Mapping[str, Row], cells: Mapping[str, Mapping[str, Cell]], metrics: Sequence[Metric]
-) -> Iterator[str]:
-    if unasked := len(cases) - len(rows):
-        yield f"The run is unfinished: {unasked} of {len(cases)} questions were not asked."
-    if failed := sum(row.outcome == "failed" for row in rows.values()):
-        yield f"{failed} of {len(cases)} questions got no reply. The same run command asks them again."
-    families: dict[int, list[str]] = {}
-    for family in dict.fromkeys(metric.family for metric in metrics):
-        names = {metric.name for metric in metrics if metric.family == family}
-        families.setdefault(sum(not names & cells[id_].keys() for id_ in rows), []).append(family)
-    for bare, of in families.items():
-        if bare:
-            yield (
-                f"{bare} of {len(rows)} replies have no scores of {', '.join(of)}; they count as failed. "
-                "Score them: python -m eval score FOLDER."
-            )
-    fingerprints = {row.fingerprint for row in rows.values() if row.fingerprint}
-    if len(fingerprints) > 1:
-        yield f"The replies come from {len(fingerprints)} different systems: {', '.join(sorted(fingerprints))}."

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from eval.cells import Mean, failed, not_applicable, scored
-from eval.comparing.pairing import NotComparableError
+from eval.comparing.pairing import NotComparableError, NotScoredError
 from eval.reporting.gather import TITLES, NothingToReportError, gather, known_metrics
 from eval.run_folder import RunFolder, RunFolderError
 from eval.scoring.catalogue import METRICS
@@ -21,7 +21,7 @@ def test_a_run_without_replies_says_how_to_go_on(tmp_path: Path) -> None:
 
 
 def test_a_run_without_scores_says_how_to_score_it(tmp_path: Path) -> None:
-    with pytest.raises(NothingToReportError, match=r"has no scores. Score it first: python -m eval score .*a"):
+    with pytest.raises(NotScoredError, match=r"has no scores.*python -m eval score .*a"):
         gather(write_run(tmp_path / "a", SAMPLE_CASES, SAMPLE_ROWS, {}))
 
 
