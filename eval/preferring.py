@@ -1,14 +1,21 @@
 """`python -m eval prefer RUN RUN [RUN...]`: which run's answers does a judge prefer?
 
-Run folders -> **here**, with `bradley_terry.py` -> two tables on stdout. Every question that all runs have a reply to,
-and that has an answer, is a duel of each two runs. Exit codes: 0 done, 1 the judge was given up, or a foreseen failure.
+Run folders -> **here** -> two tables on stdout. Every question that all runs have a reply to, and that has an answer,
+is a duel of each two runs. Exit codes: 0 done, 1 the judge was given up, or a foreseen failure.
 
 Judges prefer what stands first: an answer has won only if it is preferred in both orders, all else is a tie (L. Zheng
 et al., "Judging LLM-as-a-Judge with MT-Bench and Chatbot Arena", 2023, arXiv 2306.05685). Answers come without their
 marks, which tell a system apart; equal ones are not asked about. The prompt is ours.
+
+Ratings are by the model of Bradley and Terry: a run of strength b beats one of strength c with probability
+1 / (1 + exp(c - b)) (Biometrika 39:324, 1952); a tie counts as half a win of each, as in Chatbot Arena (W. Chiang et
+al., 2024, arXiv 2403.04132). Each pair of runs gets one tie more than was seen: otherwise a run that wins every duel
+would be infinitely strong. Ratings are on the scale of Elo, 1000 on average: 400 points more are ten wins to one.
+Intervals come from resampled questions, since the duels of a question are not independent.
 """
 
 import argparse
+import math
 from collections import Counter
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
@@ -17,12 +24,12 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
+from scipy.special import expit
 
 from eval.cases import Case
-from eval.comparing.intervals import FEWEST_PAIRS, paired_interval
+from eval.comparing.intervals import FEWEST_PAIRS, Numbers, paired_interval
 from eval.comparing.pairing import NotComparableError
 from eval.metrics import spoken
-from eval.preferring.bradley_terry import intervals, ratings
 from eval.rows import Row
 from eval.run_folder import RunFolder
 from eval.scoring.build import open_judge
@@ -32,6 +39,8 @@ from eval.scoring.judged.scorer import in_sync, judge_each
 from eval.tables import aligned
 from settings import Settings
 
+RESAMPLES = 1000
+_STEPS = 50
 _TASK = (
     "The item holds two answers to the question. Say which of them serves the person who asks better: it is right, "
     'answers what was asked, and says as much as is needed, clearly. "first", "second", or "tie" where neither is '
@@ -145,6 +154,43 @@ def _decide(judge: Judge, todo: Sequence[Duel], at_once: int) -> Iterator[Duel]:
             judge.rows_done()
 
     return in_sync(all_())
+
+
+def ratings(wins: Numbers) -> Numbers:
+    """Return the rating of each run, shape (..., runs).
+
+    Args:
+        wins: of each run (second to last axis) over each other one (last axis), ties counting 0.5, shape
+            (..., runs, runs).
+    """
+    runs = wins.shape[-1]
+    wins = wins + 0.5 * (1 - np.eye(runs))
+    games = wins + wins.swapaxes(-1, -2)
+    strength: Numbers = np.zeros(wins.shape[:-1])
+    for _ in range(_STEPS):  # Newton's method; the log-likelihood is concave
+        expected = expit(strength[..., :, None] - strength[..., None, :])
+        slope = (wins - games * expected).sum(-1)
+        weight = games * expected * (1 - expected)
+        curvature = weight.sum(-1)[..., None] * np.eye(runs) - weight + 1.0  # + 1: the strengths sum to 0
+        step = np.linalg.solve(curvature, slope[..., None])[..., 0]
+        longest = np.abs(step).max(-1, keepdims=True)
+        strength += step / np.maximum(1, longest)
+        if longest.max() < 1e-9:
+            break
+    return 1000 + strength * (400 / math.log(10))
+
+
+def intervals(wins: Numbers) -> tuple[Numbers, Numbers]:
+    """Return the bounds of each rating's 95 % interval, each of shape (runs,).
+
+    Args:
+        wins: by question, shape (questions, runs, runs).
+    """
+    questions = len(wins)
+    drawn = np.random.default_rng(0).multinomial(questions, [1 / questions] * questions, RESAMPLES)
+    resampled = ratings(np.tensordot(drawn.astype(float), wins, axes=1))
+    low, high = np.quantile(resampled, [0.025, 0.975], axis=0)
+    return low, high
 
 
 def _describe(names: Sequence[str], questions: int, decided: Sequence[Duel]) -> str:
