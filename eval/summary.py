@@ -20,7 +20,7 @@ from eval.run_folder import CASES, ROWS, SCORES, RunFolder, cells_of, judges_of,
 Means = Mapping[str, Mean]
 KEPT = ".means.json"
 # What is declined is right or wrong by what kind of question it is: over one kind alone this is always 0 or 1.
-OVER_ALL = ("abstention_precision",)
+OVER_ALL = frozenset({"abstention_precision"})
 
 
 @dataclass(frozen=True, slots=True)

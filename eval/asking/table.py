@@ -12,7 +12,7 @@ from eval.cases import Case
 from eval.cells import Mean
 from eval.rows import Row
 from eval.run_folder import HEADER, Header, RunFolder, RunFolderError
-from eval.scoring.catalogue import DECLINED, METRICS
+from eval.scoring.catalogue import DECLINED, in_order
 from eval.summary import OVER_ALL, Summary, summarise
 from eval.tables import aligned, counted, cut, quantile
 
@@ -85,20 +85,17 @@ def _means(means: Mapping[str, Mean], categories: Mapping[str, Mapping[str, Mean
 
     Those that mean something over all kinds of questions stand in a table of their own.
     """
-    places = {name: place for place, name in enumerate(METRICS)}
-    applying = (name for name, mean in means.items() if mean.of and (name in OVER_ALL) == over_all)
-    known = sorted(applying, key=lambda name: places.get(name, len(places)))
+    known = in_order(name for name, mean in means.items() if mean.of and (name in OVER_ALL) == over_all)
     if not known:
         return "No metric applies: there is nothing to compare these with."
     lines, family = [], ""
-    for name in known:
-        metric = METRICS.get(name)
-        group = metric.family if metric else "other"
-        lower = " (lower is better)" if metric and metric.better == "lower" else ""
+    for metric in known:
+        name = metric.name
+        lower = " (lower is better)" if metric.better == "lower" else ""
         numbers = [_value(name, means[name]), _of(means[name])]
         numbers += [_value(name, by_name[name], coverage=True) for by_name in categories.values()]
-        lines.append(["" if group == family else group, name + lower, *numbers])
-        family = group
+        lines.append(["" if metric.family == family else metric.family, name + lower, *numbers])
+        family = metric.family
     header = ["family", "metric", "mean", "scored", *(name or NO_CATEGORY for name in categories)]
     return aligned(header, lines, left={0, 1})
 

@@ -27,14 +27,14 @@ from errors import RagError, SettingsError
 from eval.argument_types import number_from_0, whole_from_0
 from eval.comparing import speed
 from eval.comparing.intervals import FEWEST_PAIRS
-from eval.comparing.pairing import REPLIED, Joined, NotComparableError, Run, changes, join, read_run
+from eval.comparing.pairing import Joined, NotComparableError, Run, changes, join, read_run
 from eval.comparing.printing import Changed, changed_rows, describe
-from eval.comparing.verdicts import UNPAIRED, Difference, Verdicts, judge, metric_of
+from eval.comparing.verdicts import Difference, Verdicts, judge
 from eval.run_folder import ROWS, RunFolder
 from eval.scoring.build import offline_scorers
-from eval.scoring.catalogue import METRICS, SPEED
+from eval.scoring.catalogue import METRICS, SPEED, in_order, metric_of
 from eval.scoring.stage import score_run
-from eval.summary import metric_names
+from eval.summary import OVER_ALL, metric_names
 from settings import Settings
 
 LOST_RATIO = 0.01
@@ -138,7 +138,7 @@ def wanted_metrics(texts: Iterable[str], joined: Joined) -> list[str]:
         UnknownMetricError: no such metric, not in both runs, or nothing that runs can be compared by.
     """
     a, b = (set(metric_names(side.cells)) for side in (joined.a, joined.b))
-    judged = {name for name in a & b - UNPAIRED if name == speed.METRIC or metric_of(name).family != SPEED}
+    judged = {name for name in a & b - OVER_ALL if name == speed.METRIC or metric_of(name).family != SPEED}
     wanted = []
     for text in texts:
         name, _, condition = text.partition(":")
@@ -175,8 +175,8 @@ def _failure(verdicts: Verdicts, name: str) -> str:
 
 def _why_not(name: str, scored: set[str], judged: set[str]) -> tuple[str, str]:
     """Return why a metric cannot be judged, and what to do."""
-    known = ", ".join([metric for metric in (REPLIED, *METRICS) if metric in judged] or sorted(judged))
-    if name in UNPAIRED:
+    known = ", ".join(metric.name for metric in in_order(judged))
+    if name in OVER_ALL:
         return (
             f"{name} is a share of the questions that each run declined, which are not the same ones.",
             "Name declined or abstention_recall: together they say it.",

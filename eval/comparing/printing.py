@@ -16,9 +16,10 @@ from eval.cells import score_of
 from eval.comparing.intervals import FEWEST_PAIRS, MOST_CHANCE, Interval
 from eval.comparing.pairing import JUDGE, Joined, changes
 from eval.comparing.speed import METRIC
-from eval.comparing.verdicts import DIGITS, TIE, UNPAIRED, Difference, Verdicts, metric_of
+from eval.comparing.verdicts import DIGITS, TIE, Difference, Verdicts
 from eval.rows import Row
-from eval.scoring.catalogue import COST, SPEED
+from eval.scoring.catalogue import COST, SPEED, metric_of
+from eval.summary import OVER_ALL
 from eval.tables import aligned, counted, cut, figure
 
 IDS_SHOWN = 5
@@ -203,7 +204,7 @@ def _notes(verdicts: Verdicts, min_difference: float) -> Iterator[str]:
     if any(one.metric.better == "lower" for one in verdicts.overall):
         yield "↓ Lower is better."
     for side, names in (("A", verdicts.only_a), ("B", verdicts.only_b)):
-        if shown := [name for name in names if name not in UNPAIRED]:
+        if shown := [name for name in names if name not in OVER_ALL]:
             yield f"Only {side} was scored by {', '.join(shown)}."
 
 

@@ -19,9 +19,9 @@ import numpy as np
 
 from eval.cells import Mean, Metric, mean, score_of
 from eval.comparing.intervals import FEWEST_PAIRS, MOST_CHANCE, Interval, Numbers, chances, paired_interval
-from eval.comparing.pairing import REPLIED, Joined, Run
+from eval.comparing.pairing import Joined, Run
 from eval.comparing.speed import Speed, judge_speed
-from eval.scoring.catalogue import COST, METRICS, SPEED
+from eval.scoring.catalogue import COST, SPEED, in_order
 from eval.scoring.judged.noise import Noise, noise
 from eval.summary import OVER_ALL, metric_names
 
@@ -30,9 +30,6 @@ Whole = Literal["better", "worse", "mixed", "no difference", "too few to tell", 
 
 Places = list[int]  # of questions in `Joined.cases`
 DIGITS = 3  # bounds are judged as they are printed
-# Each run has its own rows here, those that it declined: there is nothing to pair.
-UNPAIRED = frozenset(OVER_ALL)
-_OF_REPLIES = Metric(REPLIED, "reply", "higher", "1 if the question has a reply, else 0.")
 # Figures of vectors are given to four decimals, and the last one may tip from run to run.
 TIE = 1.5e-4
 _DEVIATES = 1.96
@@ -114,11 +111,12 @@ def judge(joined: Joined, min_difference: float = 0.0, again: Sequence[tuple[Run
         again: the same two systems asked again, in the order in which they were asked; only times are read.
     """
     names_a, names_b = (set(metric_names(side.cells)) for side in (joined.a, joined.b))
-    order = {name: place for place, name in enumerate([REPLIED, *METRICS])}
-    names = sorted(names_a & names_b - UNPAIRED, key=lambda name: (order.get(name, len(order)), name))
+    # What is averaged over all kinds of questions rests on those that a run declined, others in each: nothing pairs.
+    metrics = in_order(names_a & names_b - OVER_ALL)
     noises = noise_floors(joined.a, joined.b, (case.id for case in joined.cases))
-    differences = np.array([_differences(joined, name) for name in names]).reshape(len(names), len(joined.cases))
-    families = np.array([metric_of(name).family for name in names], dtype=str)
+    differences = np.array([_differences(joined, one.name) for one in metrics])
+    differences = differences.reshape(len(metrics), len(joined.cases))
+    families = np.array([one.family for one in metrics], dtype=str)
 
     def over(groups: Sequence[Places]) -> list[tuple[Difference, ...]]:
         """Judge each group of questions; metrics of one verdict, over all these groups, share one level of error."""
@@ -132,8 +130,8 @@ def judge(joined: Joined, min_difference: float = 0.0, again: Sequence[tuple[Run
         found = []
         for places, of_group in zip(groups, chance, strict=True):
             compared = (
-                _compare(joined, places, name, own[places], floor=noises.get(name), chance=float(likely))
-                for name, own, likely in zip(names, differences, of_group, strict=True)
+                _compare(joined, places, metric, own[places], floor=noises.get(metric.name), chance=float(likely))
+                for metric, own, likely in zip(metrics, differences, of_group, strict=True)
             )
             told = (one for one in compared if one.a.of or one.b.of)
             found.append(tuple(replace(one, verdict=_verdict(one, min_difference)) for one in told))
@@ -156,11 +154,6 @@ def judge(joined: Joined, min_difference: float = 0.0, again: Sequence[tuple[Run
         tuple(sorted(names_b - names_a)),
         judge_speed(joined, again),
     )
-
-
-def metric_of(name: str) -> Metric:
-    """Return what is known of a metric; of one that is not in the catalogue, that higher is taken for better."""
-    return _OF_REPLIES if name == REPLIED else METRICS.get(name) or Metric(name, "other", "higher", "")
 
 
 def noise_floors(a: Run, b: Run, ids: Iterable[str]) -> dict[str, float]:
@@ -191,11 +184,10 @@ def _differences(joined: Joined, name: str) -> Numbers:
 
 
 def _compare(
-    joined: Joined, places: Places, name: str, found: Numbers, *, floor: float | None, chance: float
+    joined: Joined, places: Places, metric: Metric, found: Numbers, *, floor: float | None, chance: float
 ) -> Difference:
-    metric = metric_of(name)
     ids = [joined.cases[place].id for place in places]
-    cells_a, cells_b = ([side.cells[id_].get(name) for id_ in ids] for side in (joined.a, joined.b))
+    cells_a, cells_b = ([side.cells[id_].get(metric.name) for id_ in ids] for side in (joined.a, joined.b))
     paired = [place for place, value in enumerate(found) if not math.isnan(value)]
     gains = found[paired] if metric.better == "higher" else -found[paired]
     return Difference(

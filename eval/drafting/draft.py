@@ -22,14 +22,9 @@ from index.documents.structure import Block
 
 NEAR_MISS = "near_miss"
 STRUCTURE = "structure"
-# Questions whose vectors have at least this cosine ask the same.
-SAME_QUESTION = 0.95
-# No setting of the service finds what is not among this many leaves.
-DEPTH = 50
-
-
-MAX_CHARS = 1500
-MIN_WORDS = 12
+SAME_QUESTION = 0.95  # questions whose vectors have at least this cosine ask the same
+DEPTH = 50  # no setting of the service finds what is not among this many leaves
+MAX_CHARS, MIN_WORDS = 1500, 12  # of a section
 # Their text is the file's: of other formats it depends on the reader, so their regions bring it with them.
 AS_WRITTEN = frozenset({"markdown", "plain text"})
 

@@ -16,7 +16,7 @@ from eval.comparing.pairing import Joined, Run, join, read_run
 from eval.comparing.verdicts import Difference, Verdicts, judge
 from eval.reporting.failures import KINDS, Kind, Verdict, classify
 from eval.run_folder import RunFolder
-from eval.scoring.catalogue import DECLINED, METRICS
+from eval.scoring.catalogue import DECLINED, in_order
 from eval.scoring.judged.families import OWN
 from eval.scoring.judged.noise import noise
 from eval.scoring.ragas_metrics import OF_CONTEXTS
@@ -24,6 +24,7 @@ from eval.summary import OVER_ALL, metric_names
 
 # The order of a report.
 TITLES = {
+    "reply": "Reply",
     "answer": "Answer",
     "bert_score": "BERTScore",
     "nuggets": "Nuggets",
@@ -43,7 +44,6 @@ TITLES = {
     "cost": "Cost",
     "other": "Other",
 }
-UNKNOWN = "other"
 JUDGED = frozenset({*OWN, "ragas", "deepeval"})
 NO_SHARE = frozenset({"speed", "cost"})
 EXAMPLES = 3
@@ -164,8 +164,9 @@ class Gathered(Run):
 
     @cached_property
     def metrics(self) -> list[Metric]:
-        """Those that were scored, by family; ones that the catalogue does not know come last."""
-        return known_metrics(metric_names(self.cells))
+        """Those that were scored, in the order of `TITLES`; ones that the catalogue does not know come last."""
+        families = list(TITLES)
+        return sorted(in_order(metric_names(self.cells)), key=lambda metric: families.index(metric.family))
 
     @cached_property
     def verdicts(self) -> dict[str, Verdict]:
@@ -333,14 +334,3 @@ def gather(folder: RunFolder, against: RunFolder | None = None) -> Gathered:
         )
     other = gather(against) if against else None
     return Gathered(**vars(run), other=other, joined=join(other, run) if other else None)
-
-
-def known_metrics(names: Sequence[str]) -> list[Metric]:
-    """Return the metrics of these names in the order of `TITLES`, each family in the catalogue's order.
-
-    One that the catalogue does not know belongs to `other` and says so.
-    """
-    unknown = "A metric that this version of Treeline does not know."
-    found = [METRICS.get(name) or Metric(name, UNKNOWN, "higher", unknown) for name in names]
-    families, order = list(TITLES), {name: place for place, name in enumerate(METRICS)}
-    return sorted(found, key=lambda one: (families.index(one.family), order.get(one.name, len(order))))

@@ -4,7 +4,7 @@ Imports no model and no library of an evaluation, so that two runs can be compar
 """
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
@@ -25,6 +25,18 @@ METRICS: Mapping[str, Metric] = MappingProxyType(
         for budget in BUDGETS_CHARS  # a name without a budget comes out the same each time
     }
 )
+
+
+def metric_of(name: str) -> Metric:
+    """Return what is known of a metric; of one that is not in the catalogue, that higher is taken for better."""
+    unknown = "A metric that this version of Treeline does not know."
+    return METRICS.get(name) or Metric(name, "other", "higher", unknown)
+
+
+def in_order(names: Iterable[str]) -> list[Metric]:
+    """Return the metrics of these names in the catalogue's order, those that it does not know last."""
+    places = {name: place for place, name in enumerate(METRICS)}
+    return [metric_of(name) for name in sorted(names, key=lambda name: (places.get(name, len(places)), name))]
 
 
 def names_of(family: str) -> tuple[str, ...]:
