@@ -1,69 +1,17 @@
-"""Average the cells of a run: over everything, by category, and apart for questions that have no answer.
+"""Sum a run up for a history, and keep that in its folder: a hundred runs open without reading all their replies again.
 
-Flow: cases + cells -> **here** -> the table of `run`, `comparing/`, `reporting/`. What a history shows of a run is kept
-in its folder, so that a hundred runs open without reading all their replies again.
-
-Questions without an answer stand apart, because what is right for them (to decline) is wrong for the others: in one
-mean, a system that answers them all would look better.
+Flow: a run's folder -> **here** -> `reporting/history.py`; `scoring/stage.py` has it computed once a run is scored.
 """
 
-from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 
 from pydantic import BaseModel, ValidationError
 
-from eval.cases import Case
-from eval.cells import Cell, Mean, means
+from eval.cases import apart
+from eval.cells import Mean, means, metric_names
 from eval.run_folder import CASES, ROWS, SCORES, RunFolder, cells_of, judges_of, replace_file
 
-Means = Mapping[str, Mean]
 KEPT = ".means.json"
-# What is declined is right or wrong by what kind of question it is: over one kind alone this is always 0 or 1.
-OVER_ALL = frozenset({"abstention_precision"})
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """The means of a run, each with its coverage.
-
-    Attributes:
-        answerable: over the questions that have an answer, or may have one.
-        unanswerable: over those whose case says that the corpus does not answer them.
-        everything: over both, for metrics that only make sense so, e.g. the precision of declining.
-        by_category: category -> means; cases without one stand below `""`.
-    """
-
-    answerable: Means
-    unanswerable: Means
-    everything: Means
-    by_category: Mapping[str, Means]
-
-
-def metric_names(cells: Mapping[str, Mapping[str, Cell]]) -> list[str]:
-    """Return the names of all metrics, in order of their first appearance."""
-    return list(dict.fromkeys(name for row in cells.values() for name in row))
-
-
-def summarise(cases: Sequence[Case], cells: Mapping[str, Mapping[str, Cell]]) -> Summary:
-    """Average over the cases; a case without cells counts as failed in every metric it could have.
-
-    Args:
-        cases: all that were to be asked.
-        cells: id -> metric -> cell, as `RunFolder.cells` returns them.
-    """
-    names = metric_names(cells)
-
-    def over(chosen: Sequence[Case]) -> Means:
-        return means([cells.get(case.id, {}) for case in chosen], names)
-
-    categories = dict.fromkeys(case.category or "" for case in cases)
-    return Summary(
-        answerable=over([case for case in cases if not case.unanswerable]),
-        unanswerable=over([case for case in cases if case.unanswerable]),
-        everything=over(cases),
-        by_category={name: over([case for case in cases if (case.category or "") == name]) for name in categories},
-    )
 
 
 class Overview(BaseModel):
@@ -98,12 +46,13 @@ def overview(folder: RunFolder) -> Overview:
             return kept
     cases, rows = folder.cases(), folder.rows()
     scores = folder.scores(rows)
-    summary = summarise(cases, cells_of(scores))
-    apart = (summary.answerable, summary.unanswerable)
+    cells = cells_of(scores)
+    names = metric_names(cells)
+    answerable, unanswerable = (means((cells.get(case.id, {}) for case in some), names) for some in apart(cases))
     found = Overview(
         of=of,
         asked=tuple(case.id for case in cases),
-        means={name: next((part[name] for part in apart if part[name].n), mean) for name, mean in apart[0].items()},
+        means={name: mean if mean.n else unanswerable[name] for name, mean in answerable.items()},
         judges=judges_of(scores),
         fingerprint=next((row.fingerprint for row in rows.values() if row.fingerprint), ""),
     )

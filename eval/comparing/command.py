@@ -25,6 +25,7 @@ from typing import Any
 
 from errors import RagError, SettingsError
 from eval.argument_types import number_from_0, whole_from_0
+from eval.cells import metric_names
 from eval.comparing import speed
 from eval.comparing.intervals import FEWEST_PAIRS
 from eval.comparing.pairing import Joined, NotComparableError, Run, changes, join, read_run
@@ -32,9 +33,8 @@ from eval.comparing.printing import Changed, changed_rows, describe
 from eval.comparing.verdicts import Difference, Verdicts, judge
 from eval.run_folder import ROWS, RunFolder
 from eval.scoring.build import offline_scorers
-from eval.scoring.catalogue import METRICS, SPEED, in_order, metric_of
+from eval.scoring.catalogue import METRICS, OVER_ALL, SPEED, in_order, metric_of
 from eval.scoring.stage import score_run
-from eval.summary import OVER_ALL, metric_names
 from settings import Settings
 
 LOST_RATIO = 0.01

@@ -18,8 +18,7 @@ from eval.comparing.pairing import JUDGE, Joined, changes
 from eval.comparing.speed import METRIC
 from eval.comparing.verdicts import DIGITS, TIE, Difference, Verdicts
 from eval.rows import Row
-from eval.scoring.catalogue import COST, SPEED, metric_of
-from eval.summary import OVER_ALL
+from eval.scoring.catalogue import COST, OVER_ALL, SPEED, metric_of
 from eval.tables import aligned, counted, cut, figure
 
 IDS_SHOWN = 5

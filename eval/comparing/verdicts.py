@@ -17,18 +17,17 @@ from typing import Literal
 
 import numpy as np
 
-from eval.cells import Mean, Metric, mean, score_of
+from eval.cases import Case, apart, by_category
+from eval.cells import Mean, Metric, mean, metric_names, score_of
 from eval.comparing.intervals import FEWEST_PAIRS, MOST_CHANCE, Interval, Numbers, chances, paired_interval
 from eval.comparing.pairing import Joined, Run
 from eval.comparing.speed import Speed, judge_speed
-from eval.scoring.catalogue import COST, SPEED, in_order
+from eval.scoring.catalogue import COST, OVER_ALL, SPEED, in_order
 from eval.scoring.judged.noise import Noise, noise
-from eval.summary import OVER_ALL, metric_names
 
 Verdict = Literal["better", "worse", "no difference", "no real difference", "too few to tell", ""]
 Whole = Literal["better", "worse", "mixed", "no difference", "too few to tell", "no verdict"]
 
-Places = list[int]  # of questions in `Joined.cases`
 DIGITS = 3  # bounds are judged as they are printed
 # Figures of vectors are given to four decimals, and the last one may tip from run to run.
 TIE = 1.5e-4
@@ -115,41 +114,36 @@ def judge(joined: Joined, min_difference: float = 0.0, again: Sequence[tuple[Run
     metrics = in_order(names_a & names_b - OVER_ALL)
     noises = noise_floors(joined.a, joined.b, (case.id for case in joined.cases))
     differences = np.array([_differences(joined, one.name) for one in metrics])
-    differences = differences.reshape(len(metrics), len(joined.cases))
-    families = np.array([one.family for one in metrics], dtype=str)
+    families = np.array([one.family for one in metrics])
+    place = {case.id: place for place, case in enumerate(joined.cases)}
 
-    def over(groups: Sequence[Places]) -> list[tuple[Difference, ...]]:
+    def over(groups: Sequence[Sequence[Case]]) -> list[tuple[Difference, ...]]:
         """Judge each group of questions; metrics of one verdict, over all these groups, share one level of error."""
+        places = [[place[case.id] for case in group] for group in groups]
         table = np.zeros((len(groups), *differences.shape))
-        for of_group, places in zip(table, groups, strict=True):
-            of_group[:, places] = np.nan_to_num(differences[:, places])
+        for of_group, at in zip(table, places, strict=True):
+            of_group[:, at] = np.nan_to_num(differences[:, at])
         chance = np.ones(table.shape[:2])
         for chosen in (families == COST, (families != COST) & (families != SPEED)):
             some = table[:, chosen]
             chance[:, chosen] = chances(some.reshape(-1, len(joined.cases)).T).reshape(some.shape[:2])
         found = []
-        for places, of_group in zip(groups, chance, strict=True):
+        for group, at, of_group in zip(groups, places, chance, strict=True):
             compared = (
-                _compare(joined, places, metric, own[places], floor=noises.get(metric.name), chance=float(likely))
+                _compare(joined, group, metric, own[at], floor=noises.get(metric.name), chance=float(likely))
                 for metric, own, likely in zip(metrics, differences, of_group, strict=True)
             )
             told = (one for one in compared if one.a.of or one.b.of)
             found.append(tuple(replace(one, verdict=_verdict(one, min_difference)) for one in told))
         return found
 
-    by_category: dict[str, Places] = {}
-    answerable, unanswerable = list[int](), list[int]()
-    for place, case in enumerate(joined.cases):
-        (unanswerable if case.unanswerable else answerable).append(place)
-        if not case.unanswerable:
-            by_category.setdefault(case.category or "", []).append(place)
-    if len(by_category) < 2:
-        by_category = {}
-    of_answerable, of_unanswerable = over([answerable, unanswerable])
+    answerable, unanswerable = apart(joined.cases)
+    categories = by_category(answerable)
+    if len(categories) < 2:
+        categories = {}
     return Verdicts(
-        of_answerable,
-        of_unanswerable,
-        dict(zip(by_category, over(list(by_category.values())), strict=True)),
+        *over([answerable, unanswerable]),
+        dict(zip(categories, over(list(categories.values())), strict=True)),
         tuple(sorted(names_a - names_b)),
         tuple(sorted(names_b - names_a)),
         judge_speed(joined, again),
@@ -184,10 +178,9 @@ def _differences(joined: Joined, name: str) -> Numbers:
 
 
 def _compare(
-    joined: Joined, places: Places, metric: Metric, found: Numbers, *, floor: float | None, chance: float
+    joined: Joined, cases: Iterable[Case], metric: Metric, found: Numbers, *, floor: float | None, chance: float
 ) -> Difference:
-    ids = [joined.cases[place].id for place in places]
-    cells_a, cells_b = ([side.cells[id_].get(metric.name) for id_ in ids] for side in (joined.a, joined.b))
+    cells_a, cells_b = ([run.cells[case.id].get(metric.name) for case in cases] for run in (joined.a, joined.b))
     paired = [place for place, value in enumerate(found) if not math.isnan(value)]
     gains = found[paired] if metric.better == "higher" else -found[paired]
     return Difference(

@@ -10,17 +10,16 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from errors import RagError
-from eval.cases import Case
-from eval.cells import Cell, Mean, Metric, means, score_of
+from eval.cases import Case, apart, by_category
+from eval.cells import Cell, Mean, Metric, means, metric_names, score_of
 from eval.comparing.pairing import Joined, Run, join, read_run
 from eval.comparing.verdicts import Difference, Verdicts, judge
 from eval.reporting.failures import KINDS, Kind, Verdict, classify
 from eval.run_folder import RunFolder
-from eval.scoring.catalogue import DECLINED, in_order
+from eval.scoring.catalogue import DECLINED, OVER_ALL, in_order
 from eval.scoring.judged.families import OWN
 from eval.scoring.judged.noise import noise
 from eval.scoring.ragas_metrics import OF_CONTEXTS
-from eval.summary import OVER_ALL, metric_names
 
 # The order of a report.
 TITLES = {
@@ -186,14 +185,12 @@ class Gathered(Run):
     @cached_property
     def answerable(self) -> Group:
         """The questions that have an answer, or may have one."""
-        cases = [case for case in self.cases if not case.unanswerable]
-        return Group(self, cases, self.against.answerable if self.against else ())
+        return Group(self, apart(self.cases)[0], self.against.answerable if self.against else ())
 
     @cached_property
     def unanswerable(self) -> Group:
         """The questions that the corpus does not answer."""
-        cases = [case for case in self.cases if case.unanswerable]
-        return Group(self, cases, self.against.unanswerable if self.against else ())
+        return Group(self, apart(self.cases)[1], self.against.unanswerable if self.against else ())
 
     @cached_property
     def everything(self) -> Group:
@@ -202,11 +199,8 @@ class Gathered(Run):
 
     @cached_property
     def categories(self) -> dict[str, Group]:
-        """The questions by category, in the order in which these come up; those without one stand below `""`."""
-        found: dict[str, list[Case]] = {}
-        for case in self.cases:
-            found.setdefault(case.category or "", []).append(case)
-        return {name: Group(self, cases) for name, cases in found.items()}
+        """The questions by category."""
+        return {name: Group(self, cases) for name, cases in by_category(self.cases).items()}
 
     @property
     def category_metrics(self) -> list[Metric]:

@@ -14,6 +14,8 @@ from eval.metrics import BUDGETS_CHARS
 SPEED, COST = "speed", "cost"
 # Of the questions with an answer, and of those without: two numbers that trade against each other.
 DECLINED = ("declined", "abstention_recall")
+# What is declined is right or wrong by what kind of question it is: over one kind alone this is always 0 or 1.
+OVER_ALL = frozenset({"abstention_precision"})
 
 _DESCRIBED = tomllib.loads(Path(__file__).with_name("metrics.toml").read_text(encoding="utf-8"))
 METRICS: Mapping[str, Metric] = MappingProxyType(
