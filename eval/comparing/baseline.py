@@ -18,14 +18,13 @@ from pathlib import Path
 
 from errors import RagError
 from eval.comparing.pairing import join, read_run
-from eval.comparing.printing import changed_rows, describe
+from eval.comparing.printing import describe
 from eval.comparing.verdicts import judge
 from eval.rows import Row
 from eval.run_folder import LOCK, RunFolder
 from settings import Settings
 
 SAMPLE = Path("eval/baselines/sample")
-ROWS_SHOWN = 3
 FAMILIES = frozenset({"retrieval", "answer", "citations", "abstention"})
 _LEFT_OUT = {
     "timings_ms", "seconds", "first_record_s", "asked_at", "passages", "citations", "confirmed", "fingerprint",
@@ -52,7 +51,7 @@ def run(arguments: argparse.Namespace, _settings: Settings) -> int:
     _check(new)
     if kept.exists():
         joined = join(read_run(kept), read_run(new))
-        print(describe(joined, judge(joined), changed_rows(joined), ROWS_SHOWN), end="\n\n")
+        print(describe(joined, judge(joined)), end="\n\n")
     keep(new, kept.path)
     print(f"{kept.path} is {new.path} now: see git diff --stat, and commit it with the change.")
     return 0

@@ -29,7 +29,7 @@ from eval.cells import metric_names
 from eval.comparing import speed
 from eval.comparing.intervals import FEWEST_PAIRS
 from eval.comparing.pairing import Joined, NotComparableError, Run, changes, join, read_run
-from eval.comparing.printing import Changed, changed_rows, describe
+from eval.comparing.printing import changed_rows, describe
 from eval.comparing.verdicts import Difference, Verdicts, judge
 from eval.run_folder import ROWS, RunFolder
 from eval.scoring.build import offline_scorers
@@ -90,16 +90,16 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     joined = join(read(RunFolder(arguments.a)), read(RunFolder(arguments.b)))
     again = [(read_run(RunFolder(a)), read_run(RunFolder(b))) for a, b in arguments.again]
     wanted = wanted_metrics(arguments.fail_on, joined)
-    verdicts, rows = judge(joined, arguments.min_difference, again), changed_rows(joined)
+    verdicts = judge(joined, arguments.min_difference, again)
     failed = failures(verdicts, wanted)
     if arguments.json:
-        text = json.dumps(_as_json(joined, verdicts, rows, failed), indent=2, ensure_ascii=False) + "\n"
+        text = json.dumps(_as_json(joined, verdicts, failed), indent=2, ensure_ascii=False) + "\n"
         try:
             arguments.json.write_text(text, encoding="utf-8")
         except OSError as error:
             message = f"{arguments.json} cannot be written: {error.strerror}."
             raise SettingsError(message, "Name another file with --json.") from error
-    print(describe(joined, verdicts, rows, arguments.rows, arguments.min_difference))
+    print(describe(joined, verdicts, arguments.rows, arguments.min_difference))
     if failed:
         print("\nFAILED (--fail-on):", *(f"- {sentence}" for sentence in failed), sep="\n")
     elif wanted:
@@ -191,7 +191,7 @@ def _why_not(name: str, scored: set[str], judged: set[str]) -> tuple[str, str]:
     return f"There is no metric {name!r}.", f"{hint}Known here: {known}."
 
 
-def _as_json(joined: Joined, verdicts: Verdicts, rows: list[Changed], failed: list[str]) -> dict[str, Any]:
+def _as_json(joined: Joined, verdicts: Verdicts, failed: list[str]) -> dict[str, Any]:
     return {
         "a": {"run": str(joined.a.path), "fingerprint": joined.a.header.fingerprint},
         "b": {"run": str(joined.b.path), "fingerprint": joined.b.header.fingerprint},
@@ -204,7 +204,7 @@ def _as_json(joined: Joined, verdicts: Verdicts, rows: list[Changed], failed: li
         "by_category": {name: [_plain(one) for one in some] for name, some in verdicts.by_category.items()},
         "rows": [
             {"id": row.case.id, "better_by": row.better_by, "scores": row.scores, "a": row.a.answer, "b": row.b.answer}
-            for row in rows
+            for row in changed_rows(joined)
         ],
         "failed": failed,
     }

@@ -22,7 +22,7 @@ from eval.cells import Mean, Metric, mean, metric_names, score_of
 from eval.comparing.intervals import FEWEST_PAIRS, MOST_CHANCE, Interval, Numbers, chances, paired_interval
 from eval.comparing.pairing import Joined, Run
 from eval.comparing.speed import Speed, judge_speed
-from eval.scoring.catalogue import COST, OVER_ALL, SPEED, in_order
+from eval.scoring.catalogue import COST, OVER_ALL, SPEED, TAKES, in_order
 from eval.scoring.judged.noise import Noise, noise
 
 Verdict = Literal["better", "worse", "no difference", "no real difference", "too few to tell", ""]
@@ -93,12 +93,16 @@ class Verdicts:
     @property
     def quality(self) -> Whole:
         """Whether B's answers are better: `mixed` if some metrics say so and others the contrary."""
-        return _whole(one for one in self.overall if one.metric.family not in (COST, SPEED))
+        return _whole(self.deciding(cost=False))
 
     @property
     def cost(self) -> Whole:
         """Whether B needs less text: better means cheaper."""
-        return _whole(one for one in self.overall if one.metric.family == COST)
+        return _whole(self.deciding(cost=True))
+
+    def deciding(self, *, cost: bool) -> list[Difference]:
+        """Return what the verdict on cost rests on, or that on quality."""
+        return [one for one in self.overall if (one.metric.family == COST if cost else one.metric.family not in TAKES)]
 
 
 def judge(joined: Joined, min_difference: float = 0.0, again: Sequence[tuple[Run, Run]] = ()) -> Verdicts:

@@ -16,7 +16,7 @@ from eval.comparing.pairing import Joined, Run, join, read_run
 from eval.comparing.verdicts import Difference, Verdicts, judge
 from eval.reporting.failures import KINDS, Kind, Verdict, classify
 from eval.run_folder import RunFolder
-from eval.scoring.catalogue import DECLINED, OVER_ALL, in_order
+from eval.scoring.catalogue import DECLINED, OVER_ALL, TAKES, in_order
 from eval.scoring.judged.families import OWN
 from eval.scoring.judged.noise import noise
 from eval.scoring.ragas_metrics import OF_CONTEXTS
@@ -44,7 +44,6 @@ TITLES = {
     "other": "Other",
 }
 JUDGED = frozenset({*OWN, "ragas", "deepeval"})
-NO_SHARE = frozenset({"speed", "cost"})
 EXAMPLES = 3
 # Of each line the first metric that was scored: what was said, whether it is backed, whether it could be found.
 MAIN = (
@@ -101,7 +100,7 @@ class Group:
 
     def share(self, metric: Metric) -> float | None:
         """Return the mean of a metric whose scores lie between 0 and 1; None for others: they are not shares."""
-        is_share = metric.family not in NO_SHARE and all(0 <= score <= 1 for score in self.run.scores_of(metric))
+        is_share = metric.family not in TAKES and all(0 <= score <= 1 for score in self.run.scores_of(metric))
         return self.means[metric.name].value if is_share else None
 
     def beside(self, metric: Metric) -> Difference | None:
@@ -231,7 +230,7 @@ class Gathered(Run):
     @property
     def source(self) -> str:
         """Where the scores come from: `offline`, `judge` or `mixed`."""
-        judged = {metric.family in JUDGED for metric in self.metrics if metric.family not in NO_SHARE}
+        judged = {metric.family in JUDGED for metric in self.metrics if metric.family not in TAKES}
         return "mixed" if len(judged) == 2 else "judge" if True in judged else "offline"
 
     @cached_property
@@ -239,7 +238,7 @@ class Gathered(Run):
         """Up to four metrics that stand for the run; the first ones there are, where none of `MAIN` was scored."""
         known = {metric.name: metric for metric in self.metrics if self.mean(metric).n}
         chosen = dict.fromkeys(next((name for name in names if name in known), "") for names in MAIN)
-        others = [name for name, metric in known.items() if metric.family not in NO_SHARE and name not in OVER_ALL]
+        others = [name for name, metric in known.items() if metric.family not in TAKES and name not in OVER_ALL]
         return [known[name] for name in chosen if name] or [known[name] for name in others[: len(MAIN)]]
 
     @cached_property

@@ -12,6 +12,7 @@ from eval.cells import Metric
 from eval.metrics import BUDGETS_CHARS
 
 SPEED, COST = "speed", "cost"
+TAKES = frozenset({SPEED, COST})  # what an answer takes, not how good it is
 # Of the questions with an answer, and of those without: two numbers that trade against each other.
 DECLINED = ("declined", "abstention_recall")
 # What is declined is right or wrong by what kind of question it is: over one kind alone this is always 0 or 1.
