@@ -247,14 +247,15 @@ class Gathered(Run):
         return [row.seconds for row in self.rows.values() if row.outcome != "failed" and row.seconds > 0]
 
     @cached_property
-    def weakest(self) -> list[Case]:
-        """The right answers with the lowest main scores, to fill up the examples where little went wrong."""
-        examples = sum(min(EXAMPLES, self.counts[kind.key]) for kind in self.failures)
+    def examples(self) -> list[tuple[Kind | None, Case]]:
+        """Some questions of each class of failures; where there are few, the weakest right answers, without a class."""
 
         def score(case: Case) -> float:
             return math.fsum(self.score(case, metric.name) or 0.0 for metric in self.main)
 
-        return sorted(self.of_kind("right"), key=score)[: max(0, EXAMPLES - examples)]
+        failed = [(kind, case) for kind in self.failures for case in self._of_kind(kind.key)[:EXAMPLES]]
+        weakest = sorted(self._of_kind("right"), key=score)[: max(0, EXAMPLES - len(failed))]
+        return [*failed, *((None, case) for case in weakest)]
 
     @cached_property
     def notices(self) -> list[str]:
@@ -269,10 +270,6 @@ class Gathered(Run):
         turned = (change for change in kinds if {change[1].state, change[2].state} == {"good", "bad"})
         return sorted(turned, key=lambda change: change[2].state)
 
-    def of_kind(self, key: str) -> list[Case]:
-        """Return the questions of a class, in their order."""
-        return [case for case in self.cases if self.verdicts[case.id].kind.key == key]
-
     def mean(self, metric: Metric) -> Mean:
         """Return the mean over the answerable questions; over the others if the metric is of those alone."""
         mean = self.answerable.means[metric.name]
@@ -285,6 +282,9 @@ class Gathered(Run):
     def scores_of(self, metric: Metric) -> list[float]:
         """Return every score of a metric, in the order of the questions."""
         return [score for case in self.cases if (score := self.score(case, metric.name)) is not None]
+
+    def _of_kind(self, key: str) -> list[Case]:
+        return [case for case in self.cases if self.verdicts[case.id].kind.key == key]
 
     def _notices(self) -> Iterator[str]:
         cases, rows = self.cases, self.rows

@@ -26,7 +26,7 @@ from markupsafe import Markup, escape
 from eval.comparing.printing import bounds, said, signed
 from eval.reporting.charts import histogram, scale
 from eval.reporting.failures import FOUND_RULE, KINDS, RIGHT_RULE
-from eval.reporting.gather import EXAMPLES, JUDGED, TITLES, Gathered
+from eval.reporting.gather import JUDGED, TITLES, Gathered
 from eval.reporting.history import History
 from eval.rows import Row, Seen
 from eval.scoring.catalogue import TAKES
@@ -226,7 +226,6 @@ def _render(template: str, run: Gathered, history: History, **values: Any) -> st
         titles=TITLES,
         kinds=KINDS,
         rules=(RIGHT_RULE, FOUND_RULE),
-        examples=EXAMPLES,
         most_quotes=MOST_QUOTES,
         takes=TAKES,
         facts=run_facts(run),

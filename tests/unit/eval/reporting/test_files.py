@@ -8,11 +8,10 @@ import pytest
 from eval.__main__ import main
 from eval.cells import scored
 from eval.reporting.gather import Gathered, gather
-from eval.reporting.history import read_history
+from eval.reporting.history import KEPT, read_history
 from eval.reporting.page import render_markdown, text
 from eval.reporting.results import questions_csv, results_json
 from eval.run_folder import RunFolder, Scored
-from eval.summary import KEPT
 from tests.fakes.runs import DAM, SAMPLE_CASES, case, reply, sample_run, write_run
 
 FILES = {"report.html", "eval_report.md", "eval_results.json", "per_question_results.csv"}

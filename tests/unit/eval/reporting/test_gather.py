@@ -152,7 +152,11 @@ def test_right_answers_fill_up_the_examples_where_little_went_wrong(tmp_path: Pa
     run = gather(write_run(tmp_path / "a", cases, rows, cells))
 
     assert [kind.key for kind in run.failures] == ["against"]
-    assert [one.id for one in run.weakest] == ["q1", "q2"]
+    assert [(kind and kind.key, one.id) for kind, one in run.examples] == [
+        ("against", "q0"),
+        (None, "q1"),
+        (None, "q2"),
+    ]
 
 
 def test_what_to_try_follows_from_the_classes_the_most_frequent_first(tmp_path: Path) -> None:

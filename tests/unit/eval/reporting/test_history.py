@@ -6,10 +6,9 @@ import pytest
 
 from eval.cells import scored
 from eval.reporting import history as history_of_runs
-from eval.reporting.history import read_history
+from eval.reporting.history import overview, read_history
 from eval.run_folder import RunFolder, Scored
 from eval.scoring.catalogue import METRICS
-from eval.summary import overview
 from tests.fakes.runs import DAM, SALT, SAMPLE_CASES, SAMPLE_ROWS, case, reply, sample_run, write_run
 
 
