@@ -141,12 +141,14 @@ def judge(joined: Joined, min_difference: float = 0.0, again: Sequence[tuple[Run
             found.append(tuple(replace(one, verdict=_verdict(one, min_difference)) for one in told))
         return found
 
-    answerable, unanswerable = apart(joined.cases)
-    categories = by_category(answerable)
+    groups = apart(joined.cases)
+    answerable, unanswerable = over(groups)
+    categories = by_category(groups[0])
     if len(categories) < 2:
         categories = {}
     return Verdicts(
-        *over([answerable, unanswerable]),
+        answerable,
+        unanswerable,
         dict(zip(categories, over(list(categories.values())), strict=True)),
         tuple(sorted(names_a - names_b)),
         tuple(sorted(names_b - names_a)),

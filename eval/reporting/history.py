@@ -8,7 +8,6 @@ hundred runs open without reading all their replies again.
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 
 from pydantic import BaseModel, ValidationError
 
@@ -95,11 +94,11 @@ class History:
         return [f"{name}: {old[name]} → {new[name]}" for name in new if name in old and old[name] != new[name]]
 
 
-def read_history(folder: RunFolder, beside: Path) -> History:
-    """Read the runs in the folder `beside` that asked what `folder` asked; that one is always among them."""
+def read_history(folder: RunFolder) -> History:
+    """Read the runs beside this one that asked the same questions; this one is always among them."""
     this, header, asked = folder.path.resolve(), folder.header(), tuple(case.id for case in folder.cases())
     found, left_out = {this: header}, list[str]()
-    for path in sorted({path.resolve() for path in beside.iterdir()}) if beside.is_dir() else ():
+    for path in sorted({path.resolve() for path in this.parent.iterdir()}):
         if path != this and (path / HEADER).is_file():
             try:
                 found[path] = RunFolder(path).header()
