@@ -15,9 +15,10 @@ Intervals come from resampled questions, since the duels of a question are not i
 """
 
 import argparse
+import asyncio
 import math
 from collections import Counter
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from itertools import combinations
@@ -35,7 +36,7 @@ from eval.run_folder import RunFolder
 from eval.scoring.build import open_judge
 from eval.scoring.judge_client import Judge, JudgeDownError, JudgeError, JudgeRefusedError
 from eval.scoring.judged.labels import ask_labels
-from eval.scoring.judged.scorer import in_sync, judge_each
+from eval.scoring.judged.scorer import judge_each
 from eval.tables import aligned
 from settings import Settings
 
@@ -91,7 +92,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     cases = _common([folder.cases() for folder in folders], rows)
     todo = list(_duels(cases, rows))
     judge.tell(f"{len(cases)} questions, {len(todo)} duels: at most {2 * len(todo):,} questions to the judge")
-    decided = list(_decide(judge, todo, settings.judge.concurrency))
+    decided = asyncio.run(_decide(judge, todo, settings.judge.concurrency))
     print(_describe([str(path) for path in paths], len(cases), decided))
     if judge.given_up:
         print(f"\n**The judge was given up, and duels are left.** {judge.given_up}")
@@ -123,8 +124,8 @@ def _duels(cases: Sequence[Case], runs: Sequence[Mapping[str, Row]]) -> Iterator
             yield Duel(place, a, b, case.question, (said[a], said[b]))
 
 
-def _decide(judge: Judge, todo: Sequence[Duel], at_once: int) -> Iterator[Duel]:
-    """Yield each duel as soon as its end is known, until the judge is given up."""
+async def _decide(judge: Judge, todo: Sequence[Duel], at_once: int) -> list[Duel]:
+    """Return the duels that the judge decides until it is given up."""
 
     async def vote(question: str, first: str, second: str) -> int:
         """Return 1 for the first answer, -1 for the second, 0 for neither."""
@@ -147,13 +148,10 @@ def _decide(judge: Judge, todo: Sequence[Duel], at_once: int) -> Iterator[Duel]:
         duel.score = (1 + votes[0]) / 2 if duel.agreed else 0.5
         return duel
 
-    async def all_() -> AsyncGenerator[Duel, None]:
-        async with judge.connected(), aclosing(judge_each(judge, todo, at_once, work)) as each:
-            async for one in each:
-                yield one
-            judge.rows_done()
-
-    return in_sync(all_())
+    async with judge.connected(), aclosing(judge_each(judge, todo, at_once, work)) as each:
+        decided = [duel async for duel in each]
+        judge.rows_done()
+    return decided
 
 
 def ratings(wins: Numbers) -> Numbers:
