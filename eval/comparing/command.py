@@ -76,7 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=number_from_0,
         default=0.0,
         metavar="X",
-        help="smaller differences of means are none (0)",
+        help="count smaller differences of means as none (default: 0)",
     )
     parser.add_argument(
         "--rows", type=whole_from_0, default=3, metavar="N", help="show the N worst losses and best gains (default: 3)"
