@@ -123,10 +123,8 @@ def changes(a: Run, b: Run) -> dict[str, tuple[str, str]]:
 
     `judge.ragas` is among them where two models judged: then it may be the judge that changed its mind.
     """
-    before, after = (differing(run.header, run.judges) for run in (a, b))
-    for name in [name for name in before.keys() ^ after.keys() if name.startswith(JUDGE)]:
-        before.pop(name, None)
-        after.pop(name, None)
+    judged = [family for family in a.judges if family in b.judges]
+    before, after = (differing(run.header, {family: run.judges[family] for family in judged}) for run in (a, b))
     return {
         name: (before.get(name, _UNTOLD), after.get(name, _UNTOLD))
         for name in dict.fromkeys([*before, *after])

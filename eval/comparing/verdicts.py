@@ -22,7 +22,7 @@ from eval.cells import Mean, Metric, mean, metric_names, score_of
 from eval.comparing.intervals import FEWEST_PAIRS, MOST_CHANCE, Interval, Numbers, chances, paired_interval
 from eval.comparing.pairing import Joined, Run
 from eval.comparing.speed import Speed, judge_speed
-from eval.scoring.catalogue import COST, OVER_ALL, SPEED, TAKES, in_order
+from eval.scoring.catalogue import COST, OVER_ALL, SPEED, in_order
 from eval.scoring.judged.noise import Noise, noise
 
 Verdict = Literal["better", "worse", "no difference", "no real difference", "too few to tell", ""]
@@ -102,7 +102,7 @@ class Verdicts:
 
     def deciding(self, *, cost: bool) -> list[Difference]:
         """Return what the verdict on cost rests on, or that on quality."""
-        return [one for one in self.overall if (one.metric.family == COST if cost else one.metric.family not in TAKES)]
+        return [one for one in self.overall if one.metric.family != SPEED and (one.metric.family == COST) == cost]
 
 
 def judge(joined: Joined, min_difference: float = 0.0, again: Sequence[tuple[Run, Run]] = ()) -> Verdicts:
@@ -114,7 +114,8 @@ def judge(joined: Joined, min_difference: float = 0.0, again: Sequence[tuple[Run
         again: the same two systems asked again, in the order in which they were asked; only times are read.
     """
     names_a, names_b = (set(metric_names(side.cells)) for side in (joined.a, joined.b))
-    # What is averaged over all kinds of questions rests on those that a run declined, others in each: nothing pairs.
+    # A metric over all kinds of questions rests on those that a run declined. The other run declined other ones, so
+    # that there is nothing to pair.
     metrics = in_order(names_a & names_b - OVER_ALL)
     noises = noise_floors(joined.a, joined.b, (case.id for case in joined.cases))
     differences = np.array([_differences(joined, one.name) for one in metrics])
@@ -128,7 +129,8 @@ def judge(joined: Joined, min_difference: float = 0.0, again: Sequence[tuple[Run
         for of_group, at in zip(table, places, strict=True):
             of_group[:, at] = np.nan_to_num(differences[:, at])
         chance = np.ones(table.shape[:2])
-        for chosen in (families == COST, (families != COST) & (families != SPEED)):
+        for cost in (True, False):
+            chosen = (families != SPEED) & ((families == COST) == cost)
             some = table[:, chosen]
             chance[:, chosen] = chances(some.reshape(-1, len(joined.cases)).T).reshape(some.shape[:2])
         found = []
