@@ -118,6 +118,23 @@ class Case(_Value):
         return self.answer is None and "answer" in self.model_fields_set
 
 
+def apart(cases: Iterable[Case]) -> tuple[list[Case], list[Case]]:
+    """Return the questions that have an answer or may have one, and those that the corpus does not answer.
+
+    To decline is right for these and wrong for the others: in one mean, a system that answers all would look better.
+    """
+    known = list(cases)
+    return [case for case in known if not case.unanswerable], [case for case in known if case.unanswerable]
+
+
+def by_category(cases: Iterable[Case]) -> dict[str, list[Case]]:
+    """Return the questions of each category, in the order in which these come up; those without one stand below ""."""
+    found: dict[str, list[Case]] = {}
+    for case in cases:
+        found.setdefault(case.category or "", []).append(case)
+    return found
+
+
 def case_lines(cases: Iterable[Case], *, without: frozenset[str] = frozenset()) -> str:
     """Return cases as `questions/` reads them, one a line, without the fields named."""
     return "".join(case.model_dump_json(exclude_unset=True, exclude=set(without)) + "\n" for case in cases)

@@ -97,6 +97,11 @@ def mean(cells: Iterable[Cell | None]) -> Mean:
     return Mean(math.fsum(values) / len(values) if values else None, len(values), len(wanted))
 
 
+def metric_names(cells: Mapping[str, Mapping[str, Cell]]) -> list[str]:
+    """Return the names of all metrics, in order of their first appearance."""
+    return list(dict.fromkeys(name for row in cells.values() for name in row))
+
+
 def means(rows: Iterable[Mapping[str, Cell]], names: Iterable[str]) -> dict[str, Mean]:
     """Average each named metric over the rows."""
     kept = list(rows)

@@ -6,7 +6,7 @@ Flow: `asking/` and `scoring/` -> **here** -> `comparing/`, `reporting/`, the ba
     cases.jsonl    the questions, as they were when the run began, without the web pages that came with them
     rows.jsonl     one reply a line, appended
     scores.jsonl   the cells of one row and one family a line, appended
-    .means.json    what a history shows of the run: `summary.py` computes it again where the others have changed
+    .means.json    what a history shows of the run: `reporting/history.py` computes it again where others changed
 
 Lines are only ever appended. A torn last line (the writer was killed) is cut off when the folder is opened to write,
 and passed over by readers; a torn line anywhere else is damage and said so. One process writes at a time: the lock is
@@ -165,10 +165,6 @@ class RunFolder:
             (line.id, line.family, line.repeat): line for line in lines if line.by == judge.get(line.family, line.by)
         }
         return list(found.values())
-
-    def has_scores(self) -> bool:
-        """Whether anything was scored, by any version."""
-        return (self.path / SCORES).is_file() and (self.path / SCORES).stat().st_size > 0
 
     def cells(self) -> dict[str, dict[str, Cell]]:
         """Return for each row its cells by metric; callers that already have the scores use `cells_of`."""

@@ -4,16 +4,15 @@ Flow: a run's folder -> **here** -> Markdown on stdout. Pages and files are `rep
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from eval.cases import Case
-from eval.cells import Mean
+from eval.cases import Case, apart, by_category
+from eval.cells import Cell, Mean, means, metric_names
 from eval.rows import Row
 from eval.run_folder import HEADER, Header, RunFolder, RunFolderError
-from eval.scoring.catalogue import DECLINED, METRICS
-from eval.summary import OVER_ALL, Summary, summarise
+from eval.scoring.catalogue import DECLINED, OVER_ALL, in_order
 from eval.tables import aligned, counted, cut, quantile
 
 FAILURES_SHOWN = 10
@@ -32,17 +31,18 @@ def describe(folder: RunFolder, judged: str = "") -> str:
     asked = f"{counted(len(cases), 'question')} of `{header.questions}`, asked {header.target}{corpus}"
     parts = [f"# {folder.path}", f"{asked}; fingerprint {fingerprint}.", _counts(cases, rows)]
     if cells:
-        parts += _tables(cases, summarise(cases, cells))
+        parts += _tables(cases, cells)
     parts += [judged, _failures(rows), _warnings(rows), _next(folder, header, rows, scored=bool(cells))]
     return "\n\n".join(part for part in parts if part)
 
 
 def _counts(cases: Sequence[Case], rows: Mapping[str, Row]) -> str:
     header = ["", "questions", "answered", "of these in doubt", "declined", "failed", "p50, s", "p95, s", "slowest, s"]
+    answerable, unanswerable = apart(cases)
     groups = {
-        "have an answer": [case for case in cases if not case.unanswerable and case.answer],
-        "have none": [case for case in cases if case.unanswerable],
-        "answer not given": [case for case in cases if not case.unanswerable and not case.answer],
+        "have an answer": [case for case in answerable if case.answer],
+        "have none": unanswerable,
+        "answer not given": [case for case in answerable if not case.answer],
     }
     groups = {name: some for name, some in groups.items() if some}
     if len(groups) > 1:
@@ -60,22 +60,32 @@ def _count(name: str, cases: Sequence[Case], rows: Mapping[str, Row]) -> list[st
     return [name, *map(str, counts), *times]
 
 
-def _tables(cases: Sequence[Case], summary: Summary) -> Iterator[str]:
-    categories = summary.by_category if len(summary.by_category) > 1 else {}
-    answerable = {case.category or "" for case in cases if not case.unanswerable}
+def _tables(cases: Sequence[Case], cells: Mapping[str, Mapping[str, Cell]]) -> Iterator[str]:
+    """Yield the means; questions without an answer stand apart: there it is right to decline."""
+    names = metric_names(cells)
+
+    def over(chosen: Iterable[Case]) -> Mapping[str, Mean]:
+        return means((cells.get(case.id, {}) for case in chosen), names)
+
+    answerable, unanswerable = apart(cases)
+    categories = {name: over(some) for name, some in by_category(cases).items()}
+    if len(categories) == 1:
+        categories = {}
     if answerable:
         yield "## Questions with an answer"
-        yield _means(summary.answerable, {name: means for name, means in categories.items() if name in answerable})
-    if any(case.unanswerable for case in cases):
+        of_answerable = by_category(answerable).keys()
+        yield _means(over(answerable), {name: mean for name, mean in categories.items() if name in of_answerable})
+    if unanswerable:
         yield "## Questions without an answer"
-        yield _means(summary.unanswerable, {})
+        yield _means(over(unanswerable), {})
+        everything = over(cases)
         yield "## All questions"
-        yield _means(summary.everything, {}, over_all=True)
-        if categories and set(DECLINED) <= summary.everything.keys():
+        yield _means(everything, {}, over_all=True)
+        if categories and set(DECLINED) <= everything.keys():
             yield "## Declined, by category"
             lines = [
                 [name or NO_CATEGORY, *(shown for one in DECLINED for shown in (_value(one, of[one]), _of(of[one])))]
-                for name, of in {**categories, "all": summary.everything}.items()
+                for name, of in {**categories, "all": everything}.items()
             ]
             yield aligned(["category", "have an answer", "scored", "have none", "scored"], lines, left={0})
 
@@ -85,20 +95,17 @@ def _means(means: Mapping[str, Mean], categories: Mapping[str, Mapping[str, Mean
 
     Those that mean something over all kinds of questions stand in a table of their own.
     """
-    places = {name: place for place, name in enumerate(METRICS)}
-    applying = (name for name, mean in means.items() if mean.of and (name in OVER_ALL) == over_all)
-    known = sorted(applying, key=lambda name: places.get(name, len(places)))
+    known = in_order(name for name, mean in means.items() if mean.of and (name in OVER_ALL) == over_all)
     if not known:
         return "No metric applies: there is nothing to compare these with."
     lines, family = [], ""
-    for name in known:
-        metric = METRICS.get(name)
-        group = metric.family if metric else "other"
-        lower = " (lower is better)" if metric and metric.better == "lower" else ""
+    for metric in known:
+        name = metric.name
+        lower = " (lower is better)" if metric.better == "lower" else ""
         numbers = [_value(name, means[name]), _of(means[name])]
         numbers += [_value(name, by_name[name], coverage=True) for by_name in categories.values()]
-        lines.append(["" if group == family else group, name + lower, *numbers])
-        family = group
+        lines.append(["" if metric.family == family else metric.family, name + lower, *numbers])
+        family = metric.family
     header = ["family", "metric", "mean", "scored", *(name or NO_CATEGORY for name in categories)]
     return aligned(header, lines, left={0, 1})
 

@@ -17,15 +17,14 @@ import shutil
 from pathlib import Path
 
 from errors import RagError
-from eval.comparing.pairing import join, read_side
-from eval.comparing.printing import changed_rows, describe
+from eval.comparing.pairing import join, read_run
+from eval.comparing.printing import describe
 from eval.comparing.verdicts import judge
 from eval.rows import Row
 from eval.run_folder import LOCK, RunFolder
 from settings import Settings
 
 SAMPLE = Path("eval/baselines/sample")
-ROWS_SHOWN = 3
 FAMILIES = frozenset({"retrieval", "answer", "citations", "abstention"})
 _LEFT_OUT = {
     "timings_ms", "seconds", "first_record_s", "asked_at", "passages", "citations", "confirmed", "fingerprint",
@@ -51,8 +50,8 @@ def run(arguments: argparse.Namespace, _settings: Settings) -> int:
     new, kept = RunFolder(arguments.run), RunFolder(arguments.to)
     _check(new)
     if kept.exists():
-        joined = join(read_side(kept), read_side(new))
-        print(describe(joined, judge(joined), changed_rows(joined), ROWS_SHOWN), end="\n\n")
+        joined = join(read_run(kept), read_run(new))
+        print(describe(joined, judge(joined)), end="\n\n")
     keep(new, kept.path)
     print(f"{kept.path} is {new.path} now: see git diff --stat, and commit it with the change.")
     return 0
@@ -84,16 +83,14 @@ def keep(run_folder: RunFolder, path: Path) -> None:
 
 def _check(folder: RunFolder) -> None:
     """Refuse what would make later runs look better than they are."""
-    side = read_side(folder)
-    lacking = [id_ for id_ in side.cases if id_ not in side.rows or side.rows[id_].outcome == "failed"]
+    run = read_run(folder)
+    lacking = [case.id for case in run.cases if case.id not in run.rows or run.rows[case.id].outcome == "failed"]
     if lacking:
         raise BadBaselineError(
-            f"{folder.path} lacks a reply to {len(lacking)} of {len(side.cases)} questions, e.g. {lacking[0]}.",
+            f"{folder.path} lacks a reply to {len(lacking)} of {len(run.cases)} questions, e.g. {lacking[0]}.",
             "Run it again: the same command asks what is missing.",
         )
-    broken = [
-        line for line in side.scores if line.family in FAMILIES and any(one.failed for one in line.cells.values())
-    ]
+    broken = [line for line in run.scores if line.family in FAMILIES and any(one.failed for one in line.cells.values())]
     if broken:
         raise BadBaselineError(
             f"{folder.path} has failed scores, e.g. {broken[0].family} of {broken[0].id}.",

@@ -25,16 +25,16 @@ from typing import Any
 
 from errors import RagError, SettingsError
 from eval.argument_types import number_from_0, whole_from_0
+from eval.cells import metric_names
 from eval.comparing import speed
 from eval.comparing.intervals import FEWEST_PAIRS
-from eval.comparing.pairing import REPLIED, Joined, NotComparableError, Side, changes, join, read_side
-from eval.comparing.printing import Changed, changed_rows, describe
-from eval.comparing.verdicts import UNPAIRED, Difference, Verdicts, judge, metric_of
+from eval.comparing.pairing import Joined, NotComparableError, Run, changes, join, read_run
+from eval.comparing.printing import changed_rows, describe
+from eval.comparing.verdicts import Difference, Verdicts, judge
 from eval.run_folder import ROWS, RunFolder
 from eval.scoring.build import offline_scorers
-from eval.scoring.catalogue import METRICS, SPEED
+from eval.scoring.catalogue import METRICS, OVER_ALL, SPEED, in_order, metric_of
 from eval.scoring.stage import score_run
-from eval.summary import metric_names
 from settings import Settings
 
 LOST_RATIO = 0.01
@@ -76,7 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=number_from_0,
         default=0.0,
         metavar="X",
-        help="smaller differences of means are none (0)",
+        help="count smaller differences of means as none (default: 0)",
     )
     parser.add_argument(
         "--rows", type=whole_from_0, default=3, metavar="N", help="show the N worst losses and best gains (default: 3)"
@@ -86,20 +86,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Compare, print, and return 1 if a metric of `--fail-on` failed."""
-    read = partial(reopen, settings=settings) if arguments.reopen else read_side
+    read = partial(reopen, settings=settings) if arguments.reopen else read_run
     joined = join(read(RunFolder(arguments.a)), read(RunFolder(arguments.b)))
-    again = [(read_side(RunFolder(a)), read_side(RunFolder(b))) for a, b in arguments.again]
+    again = [(read_run(RunFolder(a)), read_run(RunFolder(b))) for a, b in arguments.again]
     wanted = wanted_metrics(arguments.fail_on, joined)
-    verdicts, rows = judge(joined, arguments.min_difference, again), changed_rows(joined)
+    verdicts = judge(joined, arguments.min_difference, again)
     failed = failures(verdicts, wanted)
     if arguments.json:
-        text = json.dumps(_as_json(joined, verdicts, rows, failed), indent=2, ensure_ascii=False) + "\n"
+        text = json.dumps(_as_json(joined, verdicts, failed), indent=2, ensure_ascii=False) + "\n"
         try:
             arguments.json.write_text(text, encoding="utf-8")
         except OSError as error:
             message = f"{arguments.json} cannot be written: {error.strerror}."
             raise SettingsError(message, "Name another file with --json.") from error
-    print(describe(joined, verdicts, rows, arguments.rows, arguments.min_difference))
+    print(describe(joined, verdicts, arguments.rows, arguments.min_difference))
     if failed:
         print("\nFAILED (--fail-on):", *(f"- {sentence}" for sentence in failed), sep="\n")
     elif wanted:
@@ -107,7 +107,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     return int(bool(failed))
 
 
-def reopen(folder: RunFolder, settings: Settings) -> Side:
+def reopen(folder: RunFolder, settings: Settings) -> Run:
     """Read a run, with scores of this version; the run stays as it is.
 
     Raises:
@@ -128,7 +128,7 @@ def reopen(folder: RunFolder, settings: Settings) -> Side:
         shutil.copyfile(folder.path / ROWS, copy.path / ROWS)
         with copy.writing():
             score_run(copy, offline_scorers(settings))
-        return replace(read_side(copy), name=str(folder.path))
+        return replace(read_run(copy), path=folder.path)
 
 
 def wanted_metrics(texts: Iterable[str], joined: Joined) -> list[str]:
@@ -138,7 +138,7 @@ def wanted_metrics(texts: Iterable[str], joined: Joined) -> list[str]:
         UnknownMetricError: no such metric, not in both runs, or nothing that runs can be compared by.
     """
     a, b = (set(metric_names(side.cells)) for side in (joined.a, joined.b))
-    judged = {name for name in a & b - UNPAIRED if name == speed.METRIC or metric_of(name).family != SPEED}
+    judged = {name for name in a & b - OVER_ALL if name == speed.METRIC or metric_of(name).family != SPEED}
     wanted = []
     for text in texts:
         name, _, condition = text.partition(":")
@@ -175,8 +175,8 @@ def _failure(verdicts: Verdicts, name: str) -> str:
 
 def _why_not(name: str, scored: set[str], judged: set[str]) -> tuple[str, str]:
     """Return why a metric cannot be judged, and what to do."""
-    known = ", ".join([metric for metric in (REPLIED, *METRICS) if metric in judged] or sorted(judged))
-    if name in UNPAIRED:
+    known = ", ".join(metric.name for metric in in_order(judged))
+    if name in OVER_ALL:
         return (
             f"{name} is a share of the questions that each run declined, which are not the same ones.",
             "Name declined or abstention_recall: together they say it.",
@@ -191,10 +191,10 @@ def _why_not(name: str, scored: set[str], judged: set[str]) -> tuple[str, str]:
     return f"There is no metric {name!r}.", f"{hint}Known here: {known}."
 
 
-def _as_json(joined: Joined, verdicts: Verdicts, rows: list[Changed], failed: list[str]) -> dict[str, Any]:
+def _as_json(joined: Joined, verdicts: Verdicts, failed: list[str]) -> dict[str, Any]:
     return {
-        "a": {"run": joined.a.name, "fingerprint": joined.a.header.fingerprint},
-        "b": {"run": joined.b.name, "fingerprint": joined.b.header.fingerprint},
+        "a": {"run": str(joined.a.path), "fingerprint": joined.a.header.fingerprint},
+        "b": {"run": str(joined.b.path), "fingerprint": joined.b.header.fingerprint},
         "questions": len(joined.cases),
         "left_out": {"only_a": joined.only_a, "only_b": joined.only_b, "altered": joined.altered},
         "changed": {name: {"a": a, "b": b} for name, (a, b) in changes(joined.a, joined.b).items()},
@@ -204,7 +204,7 @@ def _as_json(joined: Joined, verdicts: Verdicts, rows: list[Changed], failed: li
         "by_category": {name: [_plain(one) for one in some] for name, some in verdicts.by_category.items()},
         "rows": [
             {"id": row.case.id, "better_by": row.better_by, "scores": row.scores, "a": row.a.answer, "b": row.b.answer}
-            for row in rows
+            for row in changed_rows(joined)
         ],
         "failed": failed,
     }

@@ -8,7 +8,7 @@ more is better: otherwise the family with the most metrics would decide. Times a
 """
 
 import statistics
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from eval.cases import Case
@@ -16,9 +16,9 @@ from eval.cells import score_of
 from eval.comparing.intervals import FEWEST_PAIRS, MOST_CHANCE, Interval
 from eval.comparing.pairing import JUDGE, Joined, changes
 from eval.comparing.speed import METRIC
-from eval.comparing.verdicts import DIGITS, TIE, UNPAIRED, Difference, Verdicts, metric_of
+from eval.comparing.verdicts import DIGITS, TIE, Difference, Verdicts
 from eval.rows import Row
-from eval.scoring.catalogue import COST, SPEED
+from eval.scoring.catalogue import OVER_ALL, SPEED, TAKES, metric_of
 from eval.tables import aligned, counted, cut, figure
 
 IDS_SHOWN = 5
@@ -44,13 +44,13 @@ class Changed:
     scores: Mapping[str, tuple[float, float]]
 
 
-def describe(joined: Joined, verdicts: Verdicts, rows: list[Changed], count: int, min_difference: float = 0.0) -> str:
+def describe(joined: Joined, verdicts: Verdicts, count: int = 3, min_difference: float = 0.0) -> str:
     """Return the whole comparison as text, verdicts first; `count` of the worst and of the best rows are shown."""
-    title = f"# {joined.a.name} (A) and {joined.b.name} (B)"
+    title = f"# {joined.a.path} (A) and {joined.b.path} (B)"
     headline = [f"- **{about}: {verdict}**{f' ({why})' if why else ''}" for about, verdict, why in said(verdicts)]
     notes = "\n".join(_notes(verdicts, min_difference))
     parts = [title, "\n".join(headline), "\n".join(_origin(joined)), *_tables(verdicts), notes]
-    return "\n\n".join([*parts, *_rows(rows, count)])
+    return "\n\n".join([*parts, *_rows(changed_rows(joined), count)])
 
 
 def said(verdicts: Verdicts) -> list[tuple[str, str, str]]:
@@ -60,9 +60,9 @@ def said(verdicts: Verdicts) -> list[tuple[str, str, str]]:
         bounds_ = f"95 % interval {speed.low:.2f} … {speed.high:.2f}"
         times = f"B takes {speed.ratio:.2f} times as long as A, {bounds_}; "
     return [
-        ("Quality", verdicts.quality, _why(verdicts, lambda family: family not in (COST, SPEED))),
+        ("Quality", verdicts.quality, _why(verdicts, cost=False)),
         ("Speed", speed.verdict, times + speed.why),
-        ("Cost", verdicts.cost, _why(verdicts, lambda family: family == COST)),
+        ("Cost", verdicts.cost, _why(verdicts, cost=True)),
     ]
 
 
@@ -75,7 +75,7 @@ def changed_rows(joined: Joined) -> list[Changed]:
         gains: dict[str, list[float]] = {}
         for metric in map(metric_of, b):
             before, after = score_of(a, metric.name), score_of(b, metric.name)
-            if before is None or after is None or metric.family in (SPEED, COST):
+            if before is None or after is None or metric.family in TAKES:
                 continue
             change = after - before if abs(after - before) > TIE else 0.0
             gains.setdefault(metric.family, []).append(change if metric.better == "higher" else -change)
@@ -153,9 +153,9 @@ def _mean(one: Difference) -> str:
     return signed(one.interval.mean if one.interval else None)
 
 
-def _why(verdicts: Verdicts, families: Callable[[str], bool]) -> str:
+def _why(verdicts: Verdicts, *, cost: bool) -> str:
     """Return which metrics are better or worse; where none is, whether rows differ, and what cannot be told."""
-    group = [one for one in verdicts.overall if families(one.metric.family)]
+    group = verdicts.deciding(cost=cost)
     if not group:
         return "the runs are not both scored by its metrics; --reopen computes them"
     if all(one.verdict == "no difference" for one in group):
@@ -203,7 +203,7 @@ def _notes(verdicts: Verdicts, min_difference: float) -> Iterator[str]:
     if any(one.metric.better == "lower" for one in verdicts.overall):
         yield "↓ Lower is better."
     for side, names in (("A", verdicts.only_a), ("B", verdicts.only_b)):
-        if shown := [name for name in names if name not in UNPAIRED]:
+        if shown := [name for name in names if name not in OVER_ALL]:
             yield f"Only {side} was scored by {', '.join(shown)}."
 
 

@@ -24,7 +24,7 @@ import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from eval.comparing.intervals import FEWEST_PAIRS, LEVEL, MOST_CHANCE, chances, paired_interval
-from eval.comparing.pairing import Joined, Side
+from eval.comparing.pairing import Joined, Run
 from eval.rows import Row
 
 FEWEST_TURNS = 3
@@ -49,7 +49,7 @@ class Speed:
     high: float | None = None
 
 
-def judge_speed(joined: Joined, again: Sequence[tuple[Side, Side]] = ()) -> Speed:
+def judge_speed(joined: Joined, again: Sequence[tuple[Run, Run]] = ()) -> Speed:
     """Judge the times to the whole answer.
 
     Args:
@@ -81,7 +81,7 @@ def _interleaved(joined: Joined) -> Speed:
     return _speed(found.mean, found.low, found.high, chance, f"{len(shared)} interleaved pairs")
 
 
-def _repeated(turns: Sequence[tuple[Side, Side]], ids: Sequence[str]) -> Speed:
+def _repeated(turns: Sequence[tuple[Run, Run]], ids: Sequence[str]) -> Speed:
     started = [sorted((a.header.started, b.header.started)) for a, b in turns]
     if len(turns) < FEWEST_TURNS or any(one[1] > two[0] for one, two in pairwise(started)):
         return Speed(

@@ -17,22 +17,18 @@ from typing import Literal
 
 import numpy as np
 
-from eval.cells import Mean, Metric, mean, score_of
+from eval.cases import Case, apart, by_category
+from eval.cells import Mean, Metric, mean, metric_names, score_of
 from eval.comparing.intervals import FEWEST_PAIRS, MOST_CHANCE, Interval, Numbers, chances, paired_interval
-from eval.comparing.pairing import REPLIED, Joined, Side
+from eval.comparing.pairing import Joined, Run
 from eval.comparing.speed import Speed, judge_speed
-from eval.scoring.catalogue import COST, METRICS, SPEED
+from eval.scoring.catalogue import COST, OVER_ALL, SPEED, in_order
 from eval.scoring.judged.noise import Noise, noise
-from eval.summary import OVER_ALL, metric_names
 
 Verdict = Literal["better", "worse", "no difference", "no real difference", "too few to tell", ""]
 Whole = Literal["better", "worse", "mixed", "no difference", "too few to tell", "no verdict"]
 
-Places = list[int]  # of questions in `Joined.cases`
 DIGITS = 3  # bounds are judged as they are printed
-# Each run has its own rows here, those that it declined: there is nothing to pair.
-UNPAIRED = frozenset(OVER_ALL)
-_OF_REPLIES = Metric(REPLIED, "reply", "higher", "1 if the question has a reply, else 0.")
 # Figures of vectors are given to four decimals, and the last one may tip from run to run.
 TIE = 1.5e-4
 _DEVIATES = 1.96
@@ -97,15 +93,19 @@ class Verdicts:
     @property
     def quality(self) -> Whole:
         """Whether B's answers are better: `mixed` if some metrics say so and others the contrary."""
-        return _whole(one for one in self.overall if one.metric.family not in (COST, SPEED))
+        return _whole(self.deciding(cost=False))
 
     @property
     def cost(self) -> Whole:
         """Whether B needs less text: better means cheaper."""
-        return _whole(one for one in self.overall if one.metric.family == COST)
+        return _whole(self.deciding(cost=True))
+
+    def deciding(self, *, cost: bool) -> list[Difference]:
+        """Return what the verdict on cost rests on, or that on quality."""
+        return [one for one in self.overall if one.metric.family != SPEED and (one.metric.family == COST) == cost]
 
 
-def judge(joined: Joined, min_difference: float = 0.0, again: Sequence[tuple[Side, Side]] = ()) -> Verdicts:
+def judge(joined: Joined, min_difference: float = 0.0, again: Sequence[tuple[Run, Run]] = ()) -> Verdicts:
     """Judge every metric that both runs were scored by.
 
     Args:
@@ -114,56 +114,51 @@ def judge(joined: Joined, min_difference: float = 0.0, again: Sequence[tuple[Sid
         again: the same two systems asked again, in the order in which they were asked; only times are read.
     """
     names_a, names_b = (set(metric_names(side.cells)) for side in (joined.a, joined.b))
-    order = {name: place for place, name in enumerate([REPLIED, *METRICS])}
-    names = sorted(names_a & names_b - UNPAIRED, key=lambda name: (order.get(name, len(order)), name))
+    # A metric over all kinds of questions rests on those that a run declined. The other run declined other ones, so
+    # that there is nothing to pair.
+    metrics = in_order(names_a & names_b - OVER_ALL)
     noises = noise_floors(joined.a, joined.b, (case.id for case in joined.cases))
-    differences = np.array([_differences(joined, name) for name in names]).reshape(len(names), len(joined.cases))
-    families = np.array([metric_of(name).family for name in names], dtype=str)
+    differences = np.array([_differences(joined, one.name) for one in metrics])
+    families = np.array([one.family for one in metrics])
+    place = {case.id: place for place, case in enumerate(joined.cases)}
 
-    def over(groups: Sequence[Places]) -> list[tuple[Difference, ...]]:
+    def over(groups: Sequence[Sequence[Case]]) -> list[tuple[Difference, ...]]:
         """Judge each group of questions; metrics of one verdict, over all these groups, share one level of error."""
+        places = [[place[case.id] for case in group] for group in groups]
         table = np.zeros((len(groups), *differences.shape))
-        for of_group, places in zip(table, groups, strict=True):
-            of_group[:, places] = np.nan_to_num(differences[:, places])
+        for of_group, at in zip(table, places, strict=True):
+            of_group[:, at] = np.nan_to_num(differences[:, at])
         chance = np.ones(table.shape[:2])
-        for chosen in (families == COST, (families != COST) & (families != SPEED)):
+        for cost in (True, False):
+            chosen = (families != SPEED) & ((families == COST) == cost)
             some = table[:, chosen]
             chance[:, chosen] = chances(some.reshape(-1, len(joined.cases)).T).reshape(some.shape[:2])
         found = []
-        for places, of_group in zip(groups, chance, strict=True):
+        for group, at, of_group in zip(groups, places, chance, strict=True):
             compared = (
-                _compare(joined, places, name, own[places], floor=noises.get(name), chance=float(likely))
-                for name, own, likely in zip(names, differences, of_group, strict=True)
+                _compare(joined, group, metric, own[at], floor=noises.get(metric.name), chance=float(likely))
+                for metric, own, likely in zip(metrics, differences, of_group, strict=True)
             )
             told = (one for one in compared if one.a.of or one.b.of)
             found.append(tuple(replace(one, verdict=_verdict(one, min_difference)) for one in told))
         return found
 
-    by_category: dict[str, Places] = {}
-    answerable, unanswerable = list[int](), list[int]()
-    for place, case in enumerate(joined.cases):
-        (unanswerable if case.unanswerable else answerable).append(place)
-        if not case.unanswerable:
-            by_category.setdefault(case.category or "", []).append(place)
-    if len(by_category) < 2:
-        by_category = {}
-    of_answerable, of_unanswerable = over([answerable, unanswerable])
+    groups = apart(joined.cases)
+    answerable, unanswerable = over(groups)
+    categories = by_category(groups[0])
+    if len(categories) < 2:
+        categories = {}
     return Verdicts(
-        of_answerable,
-        of_unanswerable,
-        dict(zip(by_category, over(list(by_category.values())), strict=True)),
+        answerable,
+        unanswerable,
+        dict(zip(categories, over(list(categories.values())), strict=True)),
         tuple(sorted(names_a - names_b)),
         tuple(sorted(names_b - names_a)),
         judge_speed(joined, again),
     )
 
 
-def metric_of(name: str) -> Metric:
-    """Return what is known of a metric; of one that is not in the catalogue, that higher is taken for better."""
-    return _OF_REPLIES if name == REPLIED else METRICS.get(name) or Metric(name, "other", "higher", "")
-
-
-def noise_floors(a: Side, b: Side, ids: Iterable[str]) -> dict[str, float]:
+def noise_floors(a: Run, b: Run, ids: Iterable[str]) -> dict[str, float]:
     """Return by metric how far two scorings of the same answers differ by the judge's scatter alone, 95 of 100 times.
 
     If only one run was scored repeatedly, the other one's judge is taken to scatter as much, and it was asked once.
@@ -191,11 +186,9 @@ def _differences(joined: Joined, name: str) -> Numbers:
 
 
 def _compare(
-    joined: Joined, places: Places, name: str, found: Numbers, *, floor: float | None, chance: float
+    joined: Joined, cases: Iterable[Case], metric: Metric, found: Numbers, *, floor: float | None, chance: float
 ) -> Difference:
-    metric = metric_of(name)
-    ids = [joined.cases[place].id for place in places]
-    cells_a, cells_b = ([side.cells[id_].get(name) for id_ in ids] for side in (joined.a, joined.b))
+    cells_a, cells_b = ([run.cells[case.id].get(metric.name) for case in cases] for run in (joined.a, joined.b))
     paired = [place for place, value in enumerate(found) if not math.isnan(value)]
     gains = found[paired] if metric.better == "higher" else -found[paired]
     return Difference(

@@ -10,6 +10,7 @@ asked at any time.
 import argparse
 import asyncio
 import sys
+from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
 from functools import partial
@@ -79,9 +80,9 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
             raise NoDraftsError(
                 f"{path} cannot be written: {error.strerror}.", "Name another file by --out."
             ) from error
-        kinds = [draft.category for draft in checks.drafts]
-        counted = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
-        sys.stdout.write(f"{path}: {len(kinds)} questions ({counted}), by {checks.drafts[0].drafted_by}\n")
+        kinds = Counter(draft.category for draft in checks.drafts)
+        counted = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+        print(f"{path}: {len(checks.drafts)} questions ({counted}), by {checks.by}")
     elif not arguments.review:
         raise NoDraftsError(f"{path} exists.", "Review it by --review, or name another file by --out.")
     if arguments.review:

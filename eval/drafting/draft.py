@@ -22,14 +22,9 @@ from index.documents.structure import Block
 
 NEAR_MISS = "near_miss"
 STRUCTURE = "structure"
-# Questions whose vectors have at least this cosine ask the same.
-SAME_QUESTION = 0.95
-# No setting of the service finds what is not among this many leaves.
-DEPTH = 50
-
-
-MAX_CHARS = 1500
-MIN_WORDS = 12
+SAME_QUESTION = 0.95  # questions whose vectors have at least this cosine ask the same
+DEPTH = 50  # no setting of the service finds what is not among this many leaves
+MAX_CHARS, MIN_WORDS = 1500, 12  # of a section
 # Their text is the file's: of other formats it depends on the reader, so their regions bring it with them.
 AS_WRITTEN = frozenset({"markdown", "plain text"})
 
@@ -180,7 +175,7 @@ class Checks:
 
     def take(self, candidate: Candidate) -> bool:
         """Keep a candidate as a draft if it passes; return whether it did."""
-        nuggets = standing(candidate.nuggets, candidate.sections)
+        nuggets = _standing(candidate)
         if reason := self._fault(candidate, nuggets):
             self.dropped[reason] += 1
             return False
@@ -188,17 +183,16 @@ class Checks:
         return True
 
     def _fault(self, candidate: Candidate, nuggets: Sequence[Nugget]) -> str:
+        facts: tuple[str, ...] = ()  # a near miss has none, and nothing is to be found for it
         if candidate.kind != NEAR_MISS:
             if not any(nugget.vital for nugget in nuggets):
                 return "facts that do not stand in the region"
             regions = [section.region.model_dump_json() for section in candidate.sections]
             facts = (*regions, *sorted(fold(phrase) for nugget in nuggets for phrase in nugget.any))
-            if facts in self._facts:
-                return "repetitions"
         vector = np.asarray(self.embed(candidate.question), dtype=np.float32)
-        if self._vectors and float(np.max(np.stack(self._vectors) @ vector)) >= SAME_QUESTION:
+        if facts in self._facts or any(vector @ other >= SAME_QUESTION for other in self._vectors):
             return "repetitions"
-        if candidate.kind != NEAR_MISS:
+        if facts:
             leaves = self.find(candidate.question)[:DEPTH]
             if not all(any(section.overlaps(leaf) for leaf in leaves) for section in candidate.sections):
                 return f"regions that no search of {DEPTH} leaves reaches"
@@ -207,14 +201,14 @@ class Checks:
         return ""
 
 
-def standing(nuggets: Sequence[Nugget], sections: Sequence[Section]) -> tuple[Nugget, ...]:
+def _standing(candidate: Candidate) -> tuple[Nugget, ...]:
     """Return the nuggets with those phrasings that the scorer finds in a section; those without any are left out."""
 
     def stands(phrase: str) -> bool:
         alone = Nugget(text=phrase, vital=True, any=(phrase,))
-        return bool(fold(phrase).strip()) and any(recalls([alone], one.text)[1] for one in sections)
+        return bool(fold(phrase).strip()) and any(recalls([alone], one.text)[1] for one in candidate.sections)
 
-    found = [one.model_copy(update={"any": tuple(filter(stands, dict.fromkeys(one.any)))}) for one in nuggets]
+    found = [one.model_copy(update={"any": tuple(filter(stands, dict.fromkeys(one.any)))}) for one in candidate.nuggets]
     return tuple(nugget for nugget in found if nugget.any)
 
 

@@ -63,7 +63,7 @@ def report(folder: RunFolder, out: Path, against: Path | None = None) -> tuple[G
     """
     gathered = gather(folder, RunFolder(against) if against else None)
     print("Reading the runs of the same questions ...", file=sys.stderr)
-    history = read_history(folder, folder.path.resolve().parent)
+    history = read_history(folder)
     files = {
         PAGE: render_page(gathered, history),
         MARKDOWN: render_markdown(gathered, history),

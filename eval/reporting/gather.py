@@ -5,26 +5,25 @@ Flow: `RunFolder` -> **here** -> `page.py` and `results.py`, which all show the 
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from errors import RagError
-from eval.cases import Case
-from eval.cells import Cell, Mean, Metric, means, score_of
-from eval.comparing.pairing import join, read_side
+from eval.cases import Case, apart, by_category
+from eval.cells import Cell, Mean, Metric, means, metric_names, score_of
+from eval.comparing.pairing import Joined, Run, join, read_run
 from eval.comparing.verdicts import Difference, Verdicts, judge
 from eval.reporting.failures import KINDS, Kind, Verdict, classify
-from eval.rows import Row
-from eval.run_folder import Header, RunFolder, cells_of, judges_of
-from eval.scoring.catalogue import DECLINED, METRICS
+from eval.run_folder import RunFolder
+from eval.scoring.catalogue import DECLINED, OVER_ALL, TAKES, in_order
 from eval.scoring.judged.families import OWN
 from eval.scoring.judged.noise import noise
 from eval.scoring.ragas_metrics import OF_CONTEXTS
-from eval.summary import OVER_ALL, metric_names
 
 # The order of a report.
 TITLES = {
+    "reply": "Reply",
     "answer": "Answer",
     "bert_score": "BERTScore",
     "nuggets": "Nuggets",
@@ -44,9 +43,7 @@ TITLES = {
     "cost": "Cost",
     "other": "Other",
 }
-UNKNOWN = "other"
 JUDGED = frozenset({*OWN, "ragas", "deepeval"})
-NO_SHARE = frozenset({"speed", "cost"})
 EXAMPLES = 3
 # Of each line the first metric that was scored: what was said, whether it is backed, whether it could be found.
 MAIN = (
@@ -58,7 +55,7 @@ MAIN = (
 
 
 class NothingToReportError(RagError):
-    """A run has no replies, or no scores."""
+    """A run has no replies."""
 
     code = "nothing_to_report"
 
@@ -103,7 +100,7 @@ class Group:
 
     def share(self, metric: Metric) -> float | None:
         """Return the mean of a metric whose scores lie between 0 and 1; None for others: they are not shares."""
-        is_share = metric.family not in NO_SHARE and all(0 <= score <= 1 for score in self.run.scores(metric))
+        is_share = metric.family not in TAKES and all(0 <= score <= 1 for score in self.run.scores_of(metric))
         return self.means[metric.name].value if is_share else None
 
     def beside(self, metric: Metric) -> Difference | None:
@@ -147,48 +144,52 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Gathered:
-    """A run, read.
+class Gathered(Run):
+    """A run with the figures of its report.
 
     Attributes:
-        name: of its folder.
-        cases: all questions, in their order.
-        rows: reply by id; questions that were not asked have none.
-        cells: id of each question -> metric -> cell.
-        metrics: those that were scored, by family; ones that the catalogue does not know come last.
-        verdicts: id -> class.
-        scatter: standard deviation of the mean of each metric that a judge scored several times, from how far it
-            disagrees with itself.
-        judges: the judging models by family, as far as the scores name them.
-        notices: what is missing, as sentences.
         other: another run of the same questions, beside which this one is shown.
-        against: the verdicts on this run, against the other one.
+        joined: both, the other one first.
     """
 
-    name: str
-    header: Header
-    cases: tuple[Case, ...]
-    rows: Mapping[str, Row]
-    cells: Mapping[str, Mapping[str, Cell]]
-    metrics: Sequence[Metric]
-    verdicts: Mapping[str, Verdict]
-    scatter: Mapping[str, float]
-    judges: Mapping[str, str]
-    notices: Sequence[str]
     other: "Gathered | None" = None
-    against: Verdicts | None = None
+    joined: Joined | None = None
+
+    @property
+    def name(self) -> str:
+        """The folder's name."""
+        return self.path.resolve().name.encode(errors="replace").decode()
+
+    @cached_property
+    def metrics(self) -> list[Metric]:
+        """Those that were scored, in the order of `TITLES`; ones that the catalogue does not know come last."""
+        families = list(TITLES)
+        return sorted(in_order(metric_names(self.cells)), key=lambda metric: families.index(metric.family))
+
+    @cached_property
+    def verdicts(self) -> dict[str, Verdict]:
+        """The class of each question, by its id."""
+        return {case.id: classify(case, self.rows.get(case.id), self.cells[case.id]) for case in self.cases}
+
+    @cached_property
+    def scatter(self) -> dict[str, float]:
+        """How far the mean of each metric that a judge scored several times scatters: its standard deviation."""
+        return {name: one.mean_sd / math.sqrt(one.repeats) for name, one in noise(self.scores).items()}
+
+    @cached_property
+    def against(self) -> Verdicts | None:
+        """The verdicts on this run, against the other one."""
+        return judge(self.joined) if self.joined else None
 
     @cached_property
     def answerable(self) -> Group:
         """The questions that have an answer, or may have one."""
-        cases = [case for case in self.cases if not case.unanswerable]
-        return Group(self, cases, self.against.answerable if self.against else ())
+        return Group(self, apart(self.cases)[0], self.against.answerable if self.against else ())
 
     @cached_property
     def unanswerable(self) -> Group:
         """The questions that the corpus does not answer."""
-        cases = [case for case in self.cases if case.unanswerable]
-        return Group(self, cases, self.against.unanswerable if self.against else ())
+        return Group(self, apart(self.cases)[1], self.against.unanswerable if self.against else ())
 
     @cached_property
     def everything(self) -> Group:
@@ -197,11 +198,8 @@ class Gathered:
 
     @cached_property
     def categories(self) -> dict[str, Group]:
-        """The questions by category, in the order in which these come up; those without one stand below `""`."""
-        found: dict[str, list[Case]] = {}
-        for case in self.cases:
-            found.setdefault(case.category or "", []).append(case)
-        return {name: Group(self, cases) for name, cases in found.items()}
+        """The questions by category."""
+        return {name: Group(self, cases) for name, cases in by_category(self.cases).items()}
 
     @property
     def category_metrics(self) -> list[Metric]:
@@ -232,7 +230,7 @@ class Gathered:
     @property
     def source(self) -> str:
         """Where the scores come from: `offline`, `judge` or `mixed`."""
-        judged = {metric.family in JUDGED for metric in self.metrics if metric.family not in NO_SHARE}
+        judged = {metric.family in JUDGED for metric in self.metrics if metric.family not in TAKES}
         return "mixed" if len(judged) == 2 else "judge" if True in judged else "offline"
 
     @cached_property
@@ -240,7 +238,7 @@ class Gathered:
         """Up to four metrics that stand for the run; the first ones there are, where none of `MAIN` was scored."""
         known = {metric.name: metric for metric in self.metrics if self.mean(metric).n}
         chosen = dict.fromkeys(next((name for name in names if name in known), "") for names in MAIN)
-        others = [name for name, metric in known.items() if metric.family not in NO_SHARE and name not in OVER_ALL]
+        others = [name for name, metric in known.items() if metric.family not in TAKES and name not in OVER_ALL]
         return [known[name] for name in chosen if name] or [known[name] for name in others[: len(MAIN)]]
 
     @cached_property
@@ -249,14 +247,20 @@ class Gathered:
         return [row.seconds for row in self.rows.values() if row.outcome != "failed" and row.seconds > 0]
 
     @cached_property
-    def weakest(self) -> list[Case]:
-        """The right answers with the lowest main scores, to fill up the examples where little went wrong."""
-        examples = sum(min(EXAMPLES, self.counts[kind.key]) for kind in self.failures)
+    def examples(self) -> list[tuple[Kind | None, Case]]:
+        """Some questions of each class of failures; where there are few, the weakest right answers, without a class."""
 
         def score(case: Case) -> float:
             return math.fsum(self.score(case, metric.name) or 0.0 for metric in self.main)
 
-        return sorted(self.of_kind("right"), key=score)[: max(0, EXAMPLES - examples)]
+        failed = [(kind, case) for kind in self.failures for case in self._of_kind(kind.key)[:EXAMPLES]]
+        weakest = sorted(self._of_kind("right"), key=score)[: max(0, EXAMPLES - len(failed))]
+        return [*failed, *((None, case) for case in weakest)]
+
+    @cached_property
+    def notices(self) -> list[str]:
+        """What is missing, as sentences."""
+        return list(self._notices())
 
     def changes(self, other: "Gathered") -> list[tuple[Case, Kind, Kind]]:
         """Return the questions whose class is good in the other run and bad here, or the contrary; losses first."""
@@ -265,10 +269,6 @@ class Gathered:
         kinds = ((case, other.verdicts[case.id].kind, self.verdicts[case.id].kind) for case in shared)
         turned = (change for change in kinds if {change[1].state, change[2].state} == {"good", "bad"})
         return sorted(turned, key=lambda change: change[2].state)
-
-    def of_kind(self, key: str) -> list[Case]:
-        """Return the questions of a class, in their order."""
-        return [case for case in self.cases if self.verdicts[case.id].kind.key == key]
 
     def mean(self, metric: Metric) -> Mean:
         """Return the mean over the answerable questions; over the others if the metric is of those alone."""
@@ -279,9 +279,36 @@ class Gathered:
         """Return the score of a question; None where it has none."""
         return score_of(self.cells[case.id], name)
 
-    def scores(self, metric: Metric) -> list[float]:
+    def scores_of(self, metric: Metric) -> list[float]:
         """Return every score of a metric, in the order of the questions."""
         return [score for case in self.cases if (score := self.score(case, metric.name)) is not None]
+
+    def _of_kind(self, key: str) -> list[Case]:
+        return [case for case in self.cases if self.verdicts[case.id].kind.key == key]
+
+    def _notices(self) -> Iterator[str]:
+        cases, rows = self.cases, self.rows
+        if unasked := len(cases) - len(rows):
+            yield f"The run is unfinished: {unasked} of {len(cases)} questions were not asked."
+        if failed := sum(row.outcome == "failed" for row in rows.values()):
+            yield f"{failed} of {len(cases)} questions got no reply. The same run command asks them again."
+        families: dict[int, list[str]] = {}
+        for family in dict.fromkeys(metric.family for metric in self.metrics):
+            names = {metric.name for metric in self.metrics if metric.family == family}
+            families.setdefault(sum(not names & self.cells[id_].keys() for id_ in rows), []).append(family)
+        for bare, of in families.items():
+            if bare:
+                yield (
+                    f"{bare} of {len(rows)} replies have no scores of {', '.join(of)}; they count as failed. "
+                    "Score them: python -m eval score FOLDER."
+                )
+        fingerprints = {row.fingerprint for row in rows.values() if row.fingerprint}
+        if len(fingerprints) > 1:
+            yield f"The replies come from {len(fingerprints)} different systems: {', '.join(sorted(fingerprints))}."
+        if self.joined and self.other:
+            shared = len(self.joined.cases)
+            if not shared == len(cases) == len(self.other.cases):
+                yield f"{shared} questions are in {self.other.name} as well; only these are compared with it."
 
 
 def gather(folder: RunFolder, against: RunFolder | None = None) -> Gathered:
@@ -289,71 +316,14 @@ def gather(folder: RunFolder, against: RunFolder | None = None) -> Gathered:
 
     Raises:
         RunFolderError: a folder holds no run, or a damaged one.
-        NothingToReportError: nothing was asked yet, or nothing was scored.
+        NotScoredError: nothing was scored.
+        NothingToReportError: nothing was asked yet.
         NotComparableError: no question is in both runs.
     """
-    cases, rows = folder.cases(), folder.rows()
-    header, lines = folder.header(), folder.scores(rows)
-    scored = cells_of(lines)
-    if not rows:
+    run = read_run(folder)
+    if not run.rows:
         raise NothingToReportError(
             f"{folder.path} has no replies yet.", f"Go on with it: python -m eval run QUESTIONS --out {folder.path}."
         )
-    if not scored:
-        raise NothingToReportError(
-            f"{folder.path} has no scores.", f"Score it first: python -m eval score {folder.path}."
-        )
-    metrics, cells = known_metrics(metric_names(scored)), {case.id: scored.get(case.id, {}) for case in cases}
-    notices, other, verdicts = list(_notices(cases, rows, cells, metrics)), None, None
-    if against:
-        joined = join(read_side(against), read_side(folder))
-        other, verdicts, shared = gather(against), judge(joined), len(joined.cases)
-        if not shared == len(cases) == len(other.cases):
-            notices.append(f"{shared} questions are in {other.name} as well; only these are compared with it.")
-    return Gathered(
-        name=folder.path.resolve().name.encode(errors="replace").decode(),
-        header=header,
-        cases=cases,
-        rows=rows,
-        cells=cells,
-        metrics=metrics,
-        verdicts={case.id: classify(case, rows.get(case.id), cells[case.id]) for case in cases},
-        scatter={name: one.mean_sd / math.sqrt(one.repeats) for name, one in noise(lines).items()},
-        judges=judges_of(lines),
-        notices=notices,
-        other=other,
-        against=verdicts,
-    )
-
-
-def known_metrics(names: Sequence[str]) -> list[Metric]:
-    """Return the metrics of these names in the order of `TITLES`, each family in the catalogue's order.
-
-    One that the catalogue does not know belongs to `other` and says so.
-    """
-    unknown = "A metric that this version of Treeline does not know."
-    found = [METRICS.get(name) or Metric(name, UNKNOWN, "higher", unknown) for name in names]
-    families, order = list(TITLES), {name: place for place, name in enumerate(METRICS)}
-    return sorted(found, key=lambda one: (families.index(one.family), order.get(one.name, len(order))))
-
-
-def _notices(
-    cases: Sequence[Case], rows: Mapping[str, Row], cells: Mapping[str, Mapping[str, Cell]], metrics: Sequence[Metric]
-) -> Iterator[str]:
-    if unasked := len(cases) - len(rows):
-        yield f"The run is unfinished: {unasked} of {len(cases)} questions were not asked."
-    if failed := sum(row.outcome == "failed" for row in rows.values()):
-        yield f"{failed} of {len(cases)} questions got no reply. The same run command asks them again."
-    families: dict[int, list[str]] = {}
-    for family in dict.fromkeys(metric.family for metric in metrics):
-        names = {metric.name for metric in metrics if metric.family == family}
-        families.setdefault(sum(not names & cells[id_].keys() for id_ in rows), []).append(family)
-    for bare, of in families.items():
-        if bare:
-            yield (
-                f"{bare} of {len(rows)} replies have no scores of {', '.join(of)}; they count as failed. "
-                "Score them: python -m eval score FOLDER."
-            )
-    fingerprints = {row.fingerprint for row in rows.values() if row.fingerprint}
-    if len(fingerprints) > 1:
-        yield f"The replies come from {len(fingerprints)} different systems: {', '.join(sorted(fingerprints))}."
+    other = gather(against) if against else None
+    return Gathered(**vars(run), other=other, joined=join(other, run) if other else None)

@@ -1,20 +1,42 @@
 """Line up the runs of the same questions, oldest first.
 
 Flow: a folder of runs -> **here** -> the chart and the table of the page. Runs of other questions are not part of this
-history: the hash of the questions decides, not their names.
+history: the hash of the questions decides, not their names. What is shown of a run is kept in its folder, so that a
+hundred runs open without reading all their replies again.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
+
+from pydantic import BaseModel, ValidationError
 
 from errors import RagError
-from eval.cells import Metric
+from eval.cases import apart
+from eval.cells import Mean, Metric, means, metric_names
 from eval.comparing.pairing import differing
-from eval.run_folder import HEADER, Header, RunFolder
-from eval.summary import Overview, overview
+from eval.run_folder import CASES, HEADER, ROWS, SCORES, Header, RunFolder, cells_of, judges_of, replace_file
 
 MOST = 100
+KEPT = ".means.json"
+
+
+class Overview(BaseModel):
+    """What a history shows of a run.
+
+    Attributes:
+        of: sizes and times of the files that it was computed from; another one is out of date.
+        asked: ids of the questions, in their order.
+        means: by metric: over the answerable questions, where there are any of them, else over the others.
+        judges: the judging models by family.
+        fingerprint: of the first reply that tells one.
+    """
+
+    of: tuple[tuple[int, int], ...]
+    asked: tuple[str, ...]
+    means: dict[str, Mean]
+    judges: dict[str, str]
+    fingerprint: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +94,11 @@ class History:
         return [f"{name}: {old[name]} → {new[name]}" for name in new if name in old and old[name] != new[name]]
 
 
-def read_history(folder: RunFolder, beside: Path) -> History:
-    """Read the runs in the folder `beside` that asked what `folder` asked; that one is always among them."""
+def read_history(folder: RunFolder) -> History:
+    """Read the runs beside this one that asked the same questions; this one is always among them."""
     this, header, asked = folder.path.resolve(), folder.header(), tuple(case.id for case in folder.cases())
     found, left_out = {this: header}, list[str]()
-    for path in sorted({path.resolve() for path in beside.iterdir()}) if beside.is_dir() else ():
+    for path in sorted({path.resolve() for path in this.parent.iterdir()}):
         if path != this and (path / HEADER).is_file():
             try:
                 found[path] = RunFolder(path).header()
@@ -99,3 +121,32 @@ def read_history(folder: RunFolder, beside: Path) -> History:
         else:
             runs.append(Past(path.name, found[path], kept, path == this))
     return History(runs, left_out, len(same) - len(newest))
+
+
+def overview(folder: RunFolder) -> Overview:
+    """Return what is kept of a run, or compute and keep it; where the folder cannot be written it is only computed.
+
+    Raises:
+        RunFolderError: the run is damaged.
+    """
+    paths = [folder.path / name for name in (CASES, ROWS, SCORES)]
+    of = tuple((path.stat().st_size, path.stat().st_mtime_ns) if path.exists() else (0, 0) for path in paths)
+    with suppress(OSError, ValidationError):
+        kept = Overview.model_validate_json((folder.path / KEPT).read_bytes())
+        if kept.of == of:
+            return kept
+    cases, rows = folder.cases(), folder.rows()
+    scores = folder.scores(rows)
+    cells = cells_of(scores)
+    names = metric_names(cells)
+    answerable, unanswerable = (means((cells.get(case.id, {}) for case in some), names) for some in apart(cases))
+    found = Overview(
+        of=of,
+        asked=tuple(case.id for case in cases),
+        means={name: mean if mean.n else unanswerable[name] for name, mean in answerable.items()},
+        judges=judges_of(scores),
+        fingerprint=next((row.fingerprint for row in rows.values() if row.fingerprint), ""),
+    )
+    with suppress(OSError):
+        replace_file(folder.path / KEPT, found.model_dump_json())
+    return found

@@ -26,9 +26,10 @@ from markupsafe import Markup, escape
 from eval.comparing.printing import bounds, said, signed
 from eval.reporting.charts import histogram, scale
 from eval.reporting.failures import FOUND_RULE, KINDS, RIGHT_RULE
-from eval.reporting.gather import EXAMPLES, JUDGED, NO_SHARE, TITLES, Gathered
+from eval.reporting.gather import JUDGED, TITLES, Gathered
 from eval.reporting.history import History
 from eval.rows import Row, Seen
+from eval.scoring.catalogue import TAKES
 from eval.tables import duration, figure, flat, moment, percent, quantile
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -225,9 +226,8 @@ def _render(template: str, run: Gathered, history: History, **values: Any) -> st
         titles=TITLES,
         kinds=KINDS,
         rules=(RIGHT_RULE, FOUND_RULE),
-        examples=EXAMPLES,
         most_quotes=MOST_QUOTES,
-        no_share=NO_SHARE,
+        takes=TAKES,
         facts=run_facts(run),
         collection=collection(run),
         settings=dict(flat(run.header.settings)),

@@ -18,7 +18,6 @@ from eval.cells import Cell, failed, not_applicable, scored
 from eval.metrics import spoken, words
 from eval.rows import Row
 from eval.run_folder import RunFolder, Scored
-from eval.summary import overview
 
 Todo = Sequence[tuple[Case, Row]]
 Cells = dict[str, Cell]
@@ -95,7 +94,6 @@ def score_run(
                     synced = time.monotonic() if due else synced
                 if progress:
                     progress(family, done, len(todo))
-    overview(folder)
 
 
 def _is_open(kept: Scored | None, row: Row) -> bool:

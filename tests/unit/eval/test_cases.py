@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from eval.cases import BadCasesError, Case, Evidence
+from eval.cases import BadCasesError, Case, Evidence, apart, by_category
 from eval.questions.files import read_cases
 
 GOOD = '{"id": "a", "question": "What is solar power?"}'
@@ -105,3 +105,12 @@ def test_a_missing_or_undecodable_file_is_named(tmp_path: Path) -> None:
     for name, fault in (("absent.jsonl", "There is no file .*absent"), ("latin.jsonl", "Line 1 of .* is not UTF-8")):
         with pytest.raises(BadCasesError, match=fault):
             read_cases(tmp_path / name)
+
+
+def test_questions_without_an_answer_stand_apart_and_unknown_ones_do_not() -> None:
+    known = Case(id="1", question="q", answer="a", category="factual")
+    nowhere = Case(id="2", question="q", answer=None, category="no_answer")
+    unknown = Case(id="3", question="q")
+
+    assert apart([known, nowhere, unknown]) == ([known, unknown], [nowhere])
+    assert by_category([known, nowhere, unknown]) == {"factual": [known], "no_answer": [nowhere], "": [unknown]}

@@ -1,7 +1,7 @@
 import pytest
 from pydantic import ValidationError
 
-from eval.cells import Cell, Mean, failed, mean, means, not_applicable, scored
+from eval.cells import Cell, Mean, failed, mean, means, metric_names, not_applicable, scored
 
 NO_CELL: dict[str, Cell] = {}
 
@@ -40,3 +40,7 @@ def test_means_are_made_metric_by_metric() -> None:
     rows = [{"recall": scored(1)}, {"recall": scored(0), "mrr": scored(0.5)}, NO_CELL]
 
     assert means(rows, ["recall", "mrr"]) == {"recall": Mean(0.5, 2, 3), "mrr": Mean(0.5, 1, 3)}
+
+
+def test_metrics_stand_in_the_order_they_appeared_in() -> None:
+    assert metric_names({"1": {"b": scored(1)}, "2": {"a": scored(1), "b": scored(1)}}) == ["b", "a"]

@@ -6,7 +6,7 @@ from typing import Any
 
 from eval.cases import Case
 from eval.cells import Cell, failed, scored
-from eval.comparing.pairing import Joined, join, read_side
+from eval.comparing.pairing import Joined, join, read_run
 from eval.rows import Row
 from eval.run_folder import RunFolder
 from tests.fakes.runs import case, write_run
@@ -39,4 +39,4 @@ def run(path: Path, cases: Sequence[Case], scores: Scores, **header: Any) -> Run
 def pair(path: Path, before: Scores, after: Scores, cases: Sequence[Case] | None = None) -> Joined:
     """Join two runs of the same questions."""
     asked = cases or questions(len(next(iter(before.values()))))
-    return join(read_side(run(path / "a", asked, before)), read_side(run(path / "b", asked, after)))
+    return join(read_run(run(path / "a", asked, before)), read_run(run(path / "b", asked, after)))

@@ -1,6 +1,7 @@
 """A baseline is a run without what differs from machine to machine, and the repository holds one of the sample."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from eval.__main__ import main
 from eval.cells import scored
 from eval.comparing.baseline import SAMPLE, keep
 from eval.comparing.command import failures, wanted_metrics
-from eval.comparing.pairing import Side, join, read_side
+from eval.comparing.pairing import Run, join, read_run
 from eval.comparing.verdicts import judge
 from eval.questions.files import read_cases
 from eval.rows import Row
@@ -30,7 +31,7 @@ def whole(tmp_path: Path) -> RunFolder:
 def test_what_is_kept_compares_as_the_run_itself(whole: RunFolder, tmp_path: Path) -> None:
     keep(whole, tmp_path / "kept")
 
-    verdicts = judge(join(read_side(RunFolder(tmp_path / "kept")), read_side(whole)))
+    verdicts = judge(join(read_run(RunFolder(tmp_path / "kept")), read_run(whole)))
     assert [(one.metric.name, one.verdict) for one in verdicts.overall] == [
         ("replied", "no difference"),
         ("doc@1", "no difference"),
@@ -52,7 +53,7 @@ def test_what_changes_is_shown_before_it_is_replaced(tmp_path: Path, capsys: pyt
 
     assert main(["baseline", str(new.path), "--to", str(old.path)]) == 0
     assert "worse: doc@1 -1.000" in capsys.readouterr().out
-    assert read_side(old).cells["q00"]["doc@1"].score == 0.0
+    assert read_run(old).cells["q00"]["doc@1"].score == 0.0
 
 
 @pytest.mark.parametrize(
@@ -104,7 +105,7 @@ def test_the_samples_baseline_is_of_the_sample_as_it_is() -> None:
     ("spoiled", "fails"), [(2, False), (8, True)], ids=["two answers of another CPU pass", "eight lost answers do not"]
 )
 def test_make_regress_fails_on_a_real_loss_alone(spoiled: int, fails: bool) -> None:
-    baseline = read_side(RunFolder(ROOT / SAMPLE))
+    baseline = read_run(RunFolder(ROOT / SAMPLE))
     losses = re.search(r"LOSS := (.*)", MAKEFILE)
     judged = re.search(r"JUDGED := ((?:.*\\\n)*.*)", MAKEFILE)
     assert losses
@@ -117,9 +118,9 @@ def test_make_regress_fails_on_a_real_loss_alone(spoiled: int, fails: bool) -> N
     assert [sentence.partition(":")[0] for sentence in failed] == (["word_recall", "declined"] if fails else [])
 
 
-def _declining(side: Side, count: int) -> Side:
+def _declining(side: Run, count: int) -> Run:
     """The same run, in which as many of the answered questions are declined."""
     answered = [id_ for id_, cells in side.cells.items() if cells["declined"].score == 0][:count]
     lost = {"word_recall": scored(0), "token_f1": scored(0), "declined": scored(1)}
     cells = {id_: {**of, **lost} if id_ in answered else of for id_, of in side.cells.items()}
-    return Side(side.name, side.header, side.cases, side.rows, cells, side.scores)
+    return replace(side, cells=cells)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from eval.cells import scored
-from eval.comparing.pairing import changes, read_side
+from eval.comparing.pairing import changes, read_run
 from eval.run_folder import RunFolder, Scored
 from tests.fakes.runs import case, reply, write_run
 
@@ -18,8 +18,8 @@ def run_judged_by(path: Path, judge: str) -> RunFolder:
 
 
 def test_another_judge_is_among_the_changes(tmp_path: Path) -> None:
-    wise = read_side(run_judged_by(tmp_path / "a", "wise"))
-    other = read_side(run_judged_by(tmp_path / "b", "other"))
+    wise = read_run(run_judged_by(tmp_path / "a", "wise"))
+    other = read_run(run_judged_by(tmp_path / "b", "other"))
 
     assert changes(wise, other) == {"judge.ragas": ("wise", "other")}
     assert changes(wise, wise) == {}

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from eval.cells import scored
-from eval.comparing.pairing import NotComparableError, changes, join, read_side
+from eval.comparing.pairing import NotComparableError, NotScoredError, changes, join, read_run
 from eval.rows import Row
 from eval.run_folder import RunFolder, RunFolderError
 from tests.fakes.runs import case, write_run
@@ -17,7 +17,7 @@ def test_questions_of_one_run_alone_are_left_out_and_told(tmp_path: Path) -> Non
     a = run(tmp_path / "a", asked[:4], {"doc@1": [1.0] * 4})
     b = run(tmp_path / "b", asked[1:], {"doc@1": [1.0] * 4})
 
-    joined = join(read_side(a), read_side(b))
+    joined = join(read_run(a), read_run(b))
 
     assert [each.id for each in joined.cases] == ["q01", "q02", "q03"]
     assert (joined.only_a, joined.only_b) == (("q00",), ("q04",))
@@ -38,7 +38,7 @@ def test_a_question_that_became_another_one_is_left_out(tmp_path: Path, other: o
     a = run(tmp_path / "a", asked, {"doc@1": [1.0] * 3})
     b = run(tmp_path / "b", [asked[0], other, asked[2]], {"doc@1": [1.0] * 3})  # type: ignore[list-item]
 
-    joined = join(read_side(a), read_side(b))
+    joined = join(read_run(a), read_run(b))
 
     assert joined.altered == ("q01",)
     assert [each.id for each in joined.cases] == ["q00", "q02"]
@@ -48,7 +48,7 @@ def test_another_category_is_no_other_question(tmp_path: Path) -> None:
     a = run(tmp_path / "a", questions(2), {"doc@1": [1.0] * 2})
     b = run(tmp_path / "b", questions(2, category="easy"), {"doc@1": [1.0] * 2})
 
-    assert len(join(read_side(a), read_side(b)).cases) == 2
+    assert len(join(read_run(a), read_run(b)).cases) == 2
 
 
 @pytest.mark.parametrize(
@@ -63,19 +63,19 @@ def test_runs_without_a_common_question_are_refused(tmp_path: Path, others: tupl
     b = run(tmp_path / "b", [case(id_, "Who?", "Me.") for id_ in others], {"doc@1": [1.0] * 2})
 
     with pytest.raises(NotComparableError, match=f"share no question: {why}.* same file of questions"):
-        join(read_side(a), read_side(b))
+        join(read_run(a), read_run(b))
 
 
 def test_a_run_without_scores_says_how_to_make_them(tmp_path: Path) -> None:
     folder = write_run(tmp_path / "a", questions(1), [Row(id="q00", outcome="answered", answer="It is 0.")], {})
 
-    with pytest.raises(NotComparableError, match=r"has no scores.*python -m eval score .*/a"):
-        read_side(folder)
+    with pytest.raises(NotScoredError, match=r"has no scores.*python -m eval score .*/a"):
+        read_run(folder)
 
 
 def test_a_folder_without_a_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RunFolderError, match="holds no run"):
-        read_side(RunFolder(tmp_path / "nothing"))
+        read_run(RunFolder(tmp_path / "nothing"))
 
 
 def test_a_torn_last_line_costs_one_row_and_damage_is_told(tmp_path: Path) -> None:
@@ -83,11 +83,11 @@ def test_a_torn_last_line_costs_one_row_and_damage_is_told(tmp_path: Path) -> No
     rows = folder.path / "rows.jsonl"
     rows.write_bytes(rows.read_bytes()[:-5])
 
-    assert list(read_side(folder).rows) == ["q00", "q01"]
+    assert list(read_run(folder).rows) == ["q00", "q01"]
 
     rows.write_bytes(b'{"id": "q00", "outcome": "answ\n' + rows.read_bytes())
     with pytest.raises(RunFolderError, match=r"Line 1 of .*rows.jsonl is damaged"):
-        read_side(folder)
+        read_run(folder)
 
 
 def test_a_score_that_is_no_number_is_damage(tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_a_score_that_is_no_number_is_damage(tmp_path: Path) -> None:
     scores.write_bytes(scores.read_bytes().replace(b"0.25", b"NaN"))
 
     with pytest.raises(RunFolderError, match=r"Line 1 of .*scores.jsonl is damaged"):
-        read_side(folder)
+        read_run(folder)
 
 
 def test_a_question_without_a_reply_counts_as_not_replied(tmp_path: Path) -> None:
@@ -106,9 +106,9 @@ def test_a_question_without_a_reply_counts_as_not_replied(tmp_path: Path) -> Non
     ]
     cells = {"q01": {"retrieval": {"doc@1": scored(1)}}}
 
-    side = read_side(write_run(tmp_path / "a", questions(2), rows, cells))
+    run = read_run(write_run(tmp_path / "a", questions(2), rows, cells))
 
-    assert {id_: of["replied"].score for id_, of in side.cells.items()} == {"q00": 0.0, "q01": 1.0}
+    assert {id_: of["replied"].score for id_, of in join(run, run).b.cells.items()} == {"q00": 0.0, "q01": 1.0}
 
 
 def test_what_changed_is_told_by_its_dotted_name_and_dates_are_not(tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ def test_what_changed_is_told_by_its_dotted_name_and_dates_are_not(tmp_path: Pat
     a = run(tmp_path / "a", questions(1), {"doc@1": [1.0]}, **before, **common)
     b = run(tmp_path / "b", questions(1), {"doc@1": [1.0]}, **after)
 
-    assert changes(read_side(a), read_side(b)) == {
+    assert changes(read_run(a), read_run(b)) == {
         "settings.retrieval.top_k": ("20", "5"),
         "settings.retrieval.mode": ("(untold)", "–"),
     }

@@ -8,6 +8,7 @@ to run by chance, as with language models, and answers take longer while the mac
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ import pytest
 
 from eval.cases import Case
 from eval.comparing.intervals import Numbers
-from eval.comparing.pairing import Side, join
+from eval.comparing.pairing import Run, join
 from eval.comparing.speed import judge_speed
 from eval.comparing.verdicts import Verdicts, judge
 from eval.rows import Quote, Row, Seen
@@ -72,7 +73,7 @@ def questions() -> list[Case]:
 
 
 @cache
-def asked(system: System, name: str, trial: int, load: float = 1.0, *, start: float = 0.0, started: str = "") -> Side:
+def asked(system: System, name: str, trial: int, load: float = 1.0, *, start: float = 0.0, started: str = "") -> Run:
     """Return a run of the system, scored.
 
     Args:
@@ -105,9 +106,9 @@ def asked(system: System, name: str, trial: int, load: float = 1.0, *, start: fl
     return _side(name, cases, rows, cells, started)
 
 
-def _side(name: str, cases: list[Case], rows: list[Row], cells: dict[str, Cells], started: str) -> Side:
+def _side(name: str, cases: list[Case], rows: list[Row], cells: dict[str, Cells], started: str) -> Run:
     header = Header(started=started, questions="q", questions_sha256="", target="in process")
-    return Side(name, header, {one.id: one for one in cases}, {row.id: row for row in rows}, cells, ())
+    return Run(Path(name), header, cases, {row.id: row for row in rows}, cells, ())
 
 
 def _row(system: System, one: Case, lots: Numbers, *, seconds: float, clock: float) -> Row:

@@ -9,7 +9,7 @@ from eval.__main__ import main
 from eval.cells import scored
 from eval.comparing import command
 from eval.comparing.baseline import keep
-from eval.comparing.pairing import NotComparableError, read_side
+from eval.comparing.pairing import NotScoredError, read_run
 from eval.run_folder import HEADER, SCORES, RunFolder
 from eval.scoring.offline import retrieval, service
 from eval.scoring.stage import EachRow
@@ -36,8 +36,8 @@ def earlier(path: Path) -> RunFolder:
 
 
 def test_scores_of_an_earlier_format_are_refused_with_the_way_out(tmp_path: Path) -> None:
-    with pytest.raises(NotComparableError, match=r"of an earlier format.*--reopen"):
-        read_side(earlier(tmp_path / "old"))
+    with pytest.raises(NotScoredError, match=r"of an earlier format.*--reopen"):
+        read_run(earlier(tmp_path / "old"))
 
 
 def test_reopened_runs_are_scored_by_this_version_and_stay_as_they_are(

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from eval.cells import scored
-from eval.comparing.pairing import join, read_side
+from eval.comparing.pairing import join, read_run
 from eval.comparing.verdicts import Difference, Verdicts, judge
 from eval.run_folder import RunFolder, Scored
 from tests.fakes.runs import case
@@ -29,7 +29,7 @@ def judged(
 def test_a_run_against_itself_says_no_difference_everywhere(tmp_path: Path) -> None:
     folder = run(tmp_path / "a", questions(40), {"doc@1": HALF, "declined": HALF, "word_recall": [0.3] * 40})
 
-    verdicts = judge(join(read_side(folder), read_side(folder)))
+    verdicts = judge(join(read_run(folder), read_run(folder)))
 
     assert {one.verdict for one in verdicts.overall} == {"no difference"}
     assert {(one.wins, one.ties, one.losses) for one in verdicts.overall} == {(0, 40, 0)}
@@ -101,7 +101,7 @@ def test_what_the_judge_says_differently_of_the_same_answer_is_its_noise(tmp_pat
     repeat(first, "faithfulness", [0.8] * 10)
     second = run(tmp_path / "b", asked, {"faithfulness": [0.7] * 10})
 
-    difference = of(judge(join(read_side(first), read_side(second))), "faithfulness")
+    difference = of(judge(join(read_run(first), read_run(second))), "faithfulness")
 
     one_score = 0.18**0.5  # standard deviation of 0.2 and 0.8
     assert difference.noise == pytest.approx(1.96 * one_score / 10**0.5 * (1 + 1 / 2) ** 0.5)

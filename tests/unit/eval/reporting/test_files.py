@@ -8,11 +8,10 @@ import pytest
 from eval.__main__ import main
 from eval.cells import scored
 from eval.reporting.gather import Gathered, gather
-from eval.reporting.history import read_history
+from eval.reporting.history import KEPT, read_history
 from eval.reporting.page import render_markdown, text
 from eval.reporting.results import questions_csv, results_json
 from eval.run_folder import RunFolder, Scored
-from eval.summary import KEPT
 from tests.fakes.runs import DAM, SAMPLE_CASES, case, reply, sample_run, write_run
 
 FILES = {"report.html", "eval_report.md", "eval_results.json", "per_question_results.csv"}
@@ -115,7 +114,7 @@ def test_no_text_of_others_is_a_formula_or_too_long_for_a_spreadsheet(tmp_path: 
 def test_the_markdown_tells_figures_failures_suggestions_and_every_question(
     folder: RunFolder, gathered: Gathered
 ) -> None:
-    report = render_markdown(gathered, read_history(folder, folder.path.parent))
+    report = render_markdown(gathered, read_history(folder))
 
     assert "| word\\_recall | Answer | higher | 0.300 | 5/6 |" in report
     assert "| Wrongly declined | 1 | 12 % | The evidence was in the context, and the service declined. |" in report
@@ -144,7 +143,7 @@ def test_a_run_where_nothing_went_wrong_shows_its_weakest_answers(tmp_path: Path
         [reply("q", "In 1991.", DAM)],
         {"q": {"answer": {"word_recall": scored(1.0)}}},
     )
-    report = render_markdown(gather(folder), read_history(folder, tmp_path))
+    report = render_markdown(gather(folder), read_history(folder))
 
     assert "No question of this run came to a bad end." in report
     assert "### Weakest of the right ones: When?" in report
@@ -159,6 +158,6 @@ def test_a_judge_that_disagrees_with_itself_is_told_beside_the_mean(folder: RunF
     run = gather(folder)
 
     assert run.scatter == {"faithfulness": pytest.approx(0.1)}
-    report = render_markdown(run, read_history(folder, folder.path.parent))
+    report = render_markdown(run, read_history(folder))
     assert "0.500 ± 0.100" in report
     assert "- Judge (ragas): m" in report

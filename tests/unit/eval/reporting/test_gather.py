@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from eval.cells import Mean, failed, not_applicable, scored
-from eval.comparing.pairing import NotComparableError
-from eval.reporting.gather import TITLES, NothingToReportError, gather, known_metrics
+from eval.comparing.pairing import NotComparableError, NotScoredError
+from eval.reporting.gather import TITLES, NothingToReportError, gather
 from eval.run_folder import RunFolder, RunFolderError
 from eval.scoring.catalogue import METRICS
 from tests.fakes.runs import DAM, SAMPLE_CASES, SAMPLE_ROWS, case, reply, sample_cells, sample_run, write_run
@@ -21,7 +21,7 @@ def test_a_run_without_replies_says_how_to_go_on(tmp_path: Path) -> None:
 
 
 def test_a_run_without_scores_says_how_to_score_it(tmp_path: Path) -> None:
-    with pytest.raises(NothingToReportError, match=r"has no scores. Score it first: python -m eval score .*a"):
+    with pytest.raises(NotScoredError, match=r"has no scores.*python -m eval score .*a"):
         gather(write_run(tmp_path / "a", SAMPLE_CASES, SAMPLE_ROWS, {}))
 
 
@@ -59,11 +59,12 @@ def test_only_judged_scores_come_from_a_judge(tmp_path: Path) -> None:
     assert gather(write_run(tmp_path / "a", SAMPLE_CASES, SAMPLE_ROWS, cells)).source == "judge"
 
 
-def test_metrics_that_nobody_knows_come_last_and_say_so() -> None:
-    found = known_metrics(["strange", "seconds", "mrr", "word_recall"])
+def test_metrics_stand_by_family_and_those_that_nobody_knows_last(tmp_path: Path) -> None:
+    cells = {"x": {name: scored(1.0) for name in ("strange", "seconds", "mrr", "word_recall")}}
+    run = gather(write_run(tmp_path / "a", SAMPLE_CASES, SAMPLE_ROWS, {"right": cells}))
 
-    assert [metric.name for metric in found] == ["word_recall", "mrr", "seconds", "strange"]
-    assert found[-1].family == "other"
+    assert [metric.name for metric in run.metrics] == ["word_recall", "mrr", "seconds", "strange"]
+    assert "does not know" in run.metrics[-1].about
     assert {metric.family for metric in METRICS.values()} < TITLES.keys()
 
 
@@ -151,7 +152,11 @@ def test_right_answers_fill_up_the_examples_where_little_went_wrong(tmp_path: Pa
     run = gather(write_run(tmp_path / "a", cases, rows, cells))
 
     assert [kind.key for kind in run.failures] == ["against"]
-    assert [one.id for one in run.weakest] == ["q1", "q2"]
+    assert [(kind and kind.key, one.id) for kind, one in run.examples] == [
+        ("against", "q0"),
+        (None, "q1"),
+        (None, "q2"),
+    ]
 
 
 def test_what_to_try_follows_from_the_classes_the_most_frequent_first(tmp_path: Path) -> None:

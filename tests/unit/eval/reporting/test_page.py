@@ -28,7 +28,7 @@ def page(folder: RunFolder, **known: Any) -> Any:
 
 
 def html(folder: RunFolder, against: RunFolder | None = None) -> str:
-    return render_page(gather(folder, against), read_history(folder, folder.path.parent))
+    return render_page(gather(folder, against), read_history(folder))
 
 
 def texts(found: list[Any]) -> list[str]:

@@ -1,37 +1,47 @@
 """`python -m eval prefer RUN RUN [RUN...]`: which run's answers does a judge prefer?
 
-Run folders -> **here**, with `bradley_terry.py` -> two tables on stdout. Every question that all runs have a reply to,
-and that has an answer, is a duel of each two runs. Exit codes: 0 done, 1 the judge was given up, or a foreseen failure.
+Run folders -> **here** -> two tables on stdout. Every question that all runs have a reply to, and that has an answer,
+is a duel of each two runs. Exit codes: 0 done, 1 the judge was given up, or a foreseen failure.
 
 Judges prefer what stands first: an answer has won only if it is preferred in both orders, all else is a tie (L. Zheng
 et al., "Judging LLM-as-a-Judge with MT-Bench and Chatbot Arena", 2023, arXiv 2306.05685). Answers come without their
 marks, which tell a system apart; equal ones are not asked about. The prompt is ours.
+
+Ratings are by the model of Bradley and Terry: a run of strength b beats one of strength c with probability
+1 / (1 + exp(c - b)) (Biometrika 39:324, 1952); a tie counts as half a win of each, as in Chatbot Arena (W. Chiang et
+al., 2024, arXiv 2403.04132). Each pair of runs gets one tie more than was seen: otherwise a run that wins every duel
+would be infinitely strong. Ratings are on the scale of Elo, 1000 on average: 400 points more are ten wins to one.
+Intervals come from resampled questions, since the duels of a question are not independent.
 """
 
 import argparse
+import asyncio
+import math
 from collections import Counter
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
 import numpy as np
+from scipy.special import expit
 
 from eval.cases import Case
-from eval.comparing.intervals import FEWEST_PAIRS, paired_interval
+from eval.comparing.intervals import FEWEST_PAIRS, Numbers, paired_interval
 from eval.comparing.pairing import NotComparableError
 from eval.metrics import spoken
-from eval.preferring.bradley_terry import intervals, ratings
 from eval.rows import Row
 from eval.run_folder import RunFolder
 from eval.scoring.build import open_judge
 from eval.scoring.judge_client import Judge, JudgeDownError, JudgeError, JudgeRefusedError
 from eval.scoring.judged.labels import ask_labels
-from eval.scoring.judged.scorer import in_sync, judge_each
+from eval.scoring.judged.scorer import judge_each
 from eval.tables import aligned
 from settings import Settings
 
+RESAMPLES = 1000
+_STEPS = 50
 _TASK = (
     "The item holds two answers to the question. Say which of them serves the person who asks better: it is right, "
     'answers what was asked, and says as much as is needed, clearly. "first", "second", or "tie" where neither is '
@@ -82,7 +92,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     cases = _common([folder.cases() for folder in folders], rows)
     todo = list(_duels(cases, rows))
     judge.tell(f"{len(cases)} questions, {len(todo)} duels: at most {2 * len(todo):,} questions to the judge")
-    decided = list(_decide(judge, todo, settings.judge.concurrency))
+    decided = asyncio.run(_decide(judge, todo, settings.judge.concurrency))
     print(_describe([str(path) for path in paths], len(cases), decided))
     if judge.given_up:
         print(f"\n**The judge was given up, and duels are left.** {judge.given_up}")
@@ -114,8 +124,8 @@ def _duels(cases: Sequence[Case], runs: Sequence[Mapping[str, Row]]) -> Iterator
             yield Duel(place, a, b, case.question, (said[a], said[b]))
 
 
-def _decide(judge: Judge, todo: Sequence[Duel], at_once: int) -> Iterator[Duel]:
-    """Yield each duel as soon as its end is known, until the judge is given up."""
+async def _decide(judge: Judge, todo: Sequence[Duel], at_once: int) -> list[Duel]:
+    """Return the duels that the judge decides until it is given up."""
 
     async def vote(question: str, first: str, second: str) -> int:
         """Return 1 for the first answer, -1 for the second, 0 for neither."""
@@ -138,13 +148,47 @@ def _decide(judge: Judge, todo: Sequence[Duel], at_once: int) -> Iterator[Duel]:
         duel.score = (1 + votes[0]) / 2 if duel.agreed else 0.5
         return duel
 
-    async def all_() -> AsyncGenerator[Duel, None]:
-        async with judge.connected(), aclosing(judge_each(judge, todo, at_once, work)) as each:
-            async for one in each:
-                yield one
-            judge.rows_done()
+    async with judge.connected(), aclosing(judge_each(judge, todo, at_once, work)) as each:
+        decided = [duel async for duel in each]
+        judge.rows_done()
+    return decided
 
-    return in_sync(all_())
+
+def ratings(wins: Numbers) -> Numbers:
+    """Return the rating of each run, shape (..., runs).
+
+    Args:
+        wins: of each run (second to last axis) over each other one (last axis), ties counting 0.5, shape
+            (..., runs, runs).
+    """
+    runs = wins.shape[-1]
+    wins = wins + 0.5 * (1 - np.eye(runs))
+    games = wins + wins.swapaxes(-1, -2)
+    strength: Numbers = np.zeros(wins.shape[:-1])
+    for _ in range(_STEPS):  # Newton's method; the log-likelihood is concave
+        expected = expit(strength[..., :, None] - strength[..., None, :])
+        slope = (wins - games * expected).sum(-1)
+        weight = games * expected * (1 - expected)
+        curvature = weight.sum(-1)[..., None] * np.eye(runs) - weight + 1.0  # + 1: the strengths sum to 0
+        step = np.linalg.solve(curvature, slope[..., None])[..., 0]
+        longest = np.abs(step).max(-1, keepdims=True)
+        strength += step / np.maximum(1, longest)
+        if longest.max() < 1e-9:
+            break
+    return 1000 + strength * (400 / math.log(10))
+
+
+def intervals(wins: Numbers) -> tuple[Numbers, Numbers]:
+    """Return the bounds of each rating's 95 % interval, each of shape (runs,).
+
+    Args:
+        wins: by question, shape (questions, runs, runs).
+    """
+    questions = len(wins)
+    drawn = np.random.default_rng(0).multinomial(questions, [1 / questions] * questions, RESAMPLES)
+    resampled = ratings(np.tensordot(drawn.astype(float), wins, axes=1))
+    low, high = np.quantile(resampled, [0.025, 0.975], axis=0)
+    return low, high
 
 
 def _describe(names: Sequence[str], questions: int, decided: Sequence[Duel]) -> str:

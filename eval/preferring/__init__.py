@@ -1,1 +1,0 @@
-"""Which of several runs does a judge prefer?"""
