@@ -1,6 +1,6 @@
 """What commands that ask have in common: who is asked, how, and where the replies are kept.
 
-Flow: `run_command.py`, `submitting/command.py` -> **here** -> `asking.py` fills the run's folder. Killed and started
+Flow: `run_command.py`, `submitting.py` -> **here** -> `asking.py` fills the run's folder. Killed and started
 again with the same command it goes on where it was.
 """
 
@@ -17,10 +17,17 @@ from urllib.parse import urlsplit
 
 from errors import SettingsError
 from eval.argument_types import add_header_argument, seconds, service_url, whole_number
-from eval.asking.asking import Keeper, RetryPolicy, ask_all, check_facts, check_place, check_questions
+from eval.asking.asking import (
+    FirstReplies,
+    Keeper,
+    RetryPolicy,
+    ask_all,
+    check_place,
+    check_questions,
+    check_system,
+)
 from eval.asking.http import open_service
-from eval.asking.preflight import FirstReplies
-from eval.asking.target import IN_PROCESS, Facts, Target, WrittenByModel
+from eval.asking.target import IN_PROCESS, Target, WrittenByModel
 from eval.cases import Case
 from eval.progress_bar import AskingProgress, tell
 from eval.rows import Row
@@ -102,19 +109,18 @@ async def _ask(
     calls = arguments.concurrency or (CALLS_BY_URL if arguments.url else CALLS_IN_PROCESS)
     retry_policy = RetryPolicy(arguments.timeout_s, arguments.attempts)
     options = {"filters": arguments.filters, "top_k": arguments.top_k, "route": "/run" if arguments.stream else None}
-    async with _opened(arguments, cases, settings) as (opened, facts):
+    async with _opened(arguments, cases, settings, draft) as (opened, header, warnings):
         target = WrittenByModel(opened) if arguments.require_llm else opened
-        facts.settings.update({name: value for name, value in options.items() if value is not None})
-        for warning in facts.warnings:
+        header.settings.update({name: value for name, value in options.items() if value is not None})
+        for warning in warnings:
             tell(f"warning: {warning}")
         if folder.exists():
-            check_facts(folder, facts)
-        known = {"corpus": facts.corpus, "settings": facts.settings, "versions": facts.versions}
-        keeper = Keeper(folder, draft.model_copy(update=known), cases)
+            check_system(folder, header)
+        keeper = Keeper(folder, header, cases)
         todo = _todo(folder, cases)
-        if not todo and not facts.fingerprint:
+        if not todo and not header.fingerprint:
             keeper.check((await retry_policy.ask(target, cases[0])).row)  # the system may have changed since
-        of_id, first = {case.id: case for case in cases}, FirstReplies(facts.settings.get("llm", {}).get("provider"))
+        of_id, first = {case.id: case for case in cases}, FirstReplies(header.settings.get("llm", {}).get("provider"))
         with closing(AskingProgress(sys.stderr, len(todo))) as progress:
 
             def show(row: Row) -> None:
@@ -127,13 +133,14 @@ async def _ask(
 
 
 def _opened(
-    arguments: argparse.Namespace, cases: Sequence[Case], settings: Settings
-) -> AbstractAsyncContextManager[tuple[Target, Facts]]:
+    arguments: argparse.Namespace, cases: Sequence[Case], settings: Settings, draft: Header
+) -> AbstractAsyncContextManager[tuple[Target, Header, Sequence[str]]]:
+    """Open what is asked; yields it, the draft with what is known of it beforehand, and warnings."""
     if arguments.url:
-        return open_service(arguments)
+        return open_service(arguments, draft)
     from eval.asking.build import open_engine  # noqa: PLC0415  # a service is asked without LlamaIndex
 
-    return open_engine(arguments, cases, settings)
+    return open_engine(arguments, cases, settings, draft)
 
 
 def _todo(folder: RunFolder, cases: Sequence[Case]) -> list[Case]:
