@@ -108,13 +108,13 @@ class Reply:
     @cached_property
     def value(self) -> dict[str, Any] | None:
         """The JSON object that the body is; None if it is something else."""
-        return _object_in(self.body)
+        return object_in(self.body)
 
     @cached_property
     def records(self) -> tuple[Record, ...]:
         """The JSON objects on the lines that begin with `data:`; other lines are passed over."""
         data = [line for line in self.lines if line.text.startswith(b"data:")]
-        found = [(line, value) for line in data if (value := _object_in(line.text.removeprefix(b"data:"))) is not None]
+        found = [(line, value) for line in data if (value := object_in(line.text.removeprefix(b"data:"))) is not None]
         return tuple(Record(number, line, value) for number, (line, value) in enumerate(found, start=1))
 
     @property
@@ -205,7 +205,8 @@ async def _lines(response: httpx.Response, begun: float) -> AsyncIterator[Line]:
         yield Line(b"".join(rest), time.monotonic() - begun)
 
 
-def _object_in(text: bytes) -> dict[str, Any] | None:
+def object_in(text: bytes | str) -> dict[str, Any] | None:
+    """Return the JSON object that a text is; None if it is something else."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):

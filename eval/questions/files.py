@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar, overload
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import from_json
 
 from eval.cases import BadCasesError, Case
 
@@ -185,9 +186,9 @@ def _keys(place: str, line: str) -> tuple[str, ...]:
     """Return the keys of a line that is a JSON object."""
     why = ""
     try:
-        value = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        value, why = None, f" ({why_no_json(error)})"
+        value = from_json(line)
+    except ValueError as error:  # its words name a line of the line
+        value, why = None, f" ({str(error).replace('line 1 column', 'character')})"
     if isinstance(value, dict):
         return tuple(value)
     if line.lstrip().startswith("{") and not line.endswith("\n"):
@@ -195,11 +196,6 @@ def _keys(place: str, line: str) -> tuple[str, ...]:
     if line.lstrip().startswith("["):
         raise BadCasesError(f"{place} begins a JSON list.", "Write one object a line, e.g. by `jq -c '.[]'`.")
     raise BadCasesError(f"{place} is not a JSON object{why}.", "Write one JSON object a line, or CSV with a header.")
-
-
-def why_no_json(error: Exception) -> str:
-    """Say what is wrong with a line, and where; the parser's own words name a line of the line."""
-    return f"{error.msg}, character {error.colno}" if isinstance(error, json.JSONDecodeError) else str(error)
 
 
 def _csv_rows(lines: Iterable[str], path: Path) -> Iterator[Record]:
