@@ -6,13 +6,10 @@ again with the same command it goes on where it was.
 
 import argparse
 import asyncio
-import hashlib
 import sys
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, closing
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 from errors import SettingsError
@@ -92,7 +89,7 @@ def ask_questions(arguments: argparse.Namespace, settings: Settings, folder: Run
     Raises:
         RagError: the folder holds another run, or too little is answered to go on.
     """
-    draft = new_header(arguments.questions, arguments.url or IN_PROCESS, {})
+    draft = Header.of(arguments.questions, arguments.url or IN_PROCESS)
     _check_options(arguments, cases)
     if folder.exists():
         check_questions(folder, draft, cases)
@@ -183,22 +180,3 @@ def _name(arguments: argparse.Namespace, settings: Settings) -> str:
     if arguments.url:
         parts.append(urlsplit(arguments.url).netloc.replace(":", "-"))
     return "-".join(part for part in parts if part)
-
-
-def new_header(questions: Path, target: str, settings: dict[str, Any]) -> Header:
-    """Return what a run that begins now is of, as far as it is known before a reply.
-
-    The digest of a folder of questions is that of all files in it.
-    """
-    digest = hashlib.sha256()
-    for path in sorted(questions.rglob("*")) if questions.is_dir() else [questions]:
-        if path.is_file():
-            with path.open("rb") as file:
-                digest.update(hashlib.file_digest(file, "sha256").digest())
-    return Header(
-        started=datetime.now(UTC).isoformat(timespec="seconds"),
-        questions=questions.name,
-        questions_sha256=digest.hexdigest(),
-        target=target,
-        settings=settings,
-    )

@@ -59,12 +59,12 @@ def read_cases(path: Path, kind: type[AnyCase]) -> tuple[AnyCase, ...]: ...
 def read_cases(path: Path, kind: type[Case] = Case) -> tuple[Case, ...]:
     """Return the rows of a file whose columns are the fields of `Case` or a subclass; blank lines are passed over."""
     rows = ((record.place, record.json) for record in records(path))
-    return collect(rows, lambda row, _number: kind.model_validate_json(row), str(path))
+    return collect(rows, kind.model_validate_json, str(path))
 
 
 def collect(
     rows: Iterable[tuple[str, Written]],
-    to_case: Callable[[Written, int], AnyCase | None],
+    to_case: Callable[[Written], AnyCase | None],
     source: str,
     remedy: str = "A case is a JSON object with at least `id` and `question`.",
 ) -> tuple[AnyCase, ...]:
@@ -72,15 +72,15 @@ def collect(
 
     Args:
         rows: where each row stands, e.g. `Line 3 of questions.jsonl`, and what stands there, e.g. its JSON.
-        to_case: that and the row's number from 1 -> its case, or None to leave it out.
+        to_case: that -> its case, or None to leave it out.
         source: what is read, for messages.
         remedy: what to do about a row that is not a case.
     """
     cases: list[AnyCase] = []
     places: dict[str, str] = {}
-    for number, (place, row) in enumerate(rows, start=1):
+    for place, row in rows:
         try:
-            case = to_case(row, number)
+            case = to_case(row)
         except ValidationError as error:
             raise BadCasesError(f"{place} is not a case ({first_fault(error)}).", remedy) from error
         if case and case.id in places:

@@ -26,7 +26,7 @@ import httpx
 from errors import RagError
 from eval.argument_types import add_header_argument, seconds, service_url, whole_number
 from eval.asking.asking import Keeper, OutageError, RetryPolicy, ask_all
-from eval.asking.command import RUNS, new_header
+from eval.asking.command import RUNS
 from eval.cases import Case
 from eval.contract import command as contract
 from eval.contract.exchange import Exchange, client_of
@@ -34,7 +34,7 @@ from eval.contract.rules import Verdict, merged
 from eval.progress_bar import AskingProgress
 from eval.questions.reading import add_question_arguments, questions_of
 from eval.rehearsal.recorder import Recorder, failures, table
-from eval.run_folder import RunFolderError
+from eval.run_folder import Header, RunFolderError
 from eval.scoring.build import offline_scorers
 from eval.scoring.judge_option import Judging, add_judge_arguments
 from eval.scoring.stage import score_run
@@ -197,7 +197,7 @@ async def _course(
         recorders = [Recorder(exchange, route, out) for route in ROUTES]
         for recorder in recorders:
             sys.stderr.write(f"{recorder.route}:\n")
-            header = new_header(arguments.questions, url, {"route": recorder.route})
+            header = Header.of(arguments.questions, url, settings={"route": recorder.route})
             keeper = Keeper(recorder.folder, header, cases)
             with recorder.folder.writing(), closing(AskingProgress(sys.stderr, len(cases))) as progress:
                 try:
