@@ -8,7 +8,7 @@ import argparse
 import asyncio
 import sys
 from collections.abc import Sequence
-from contextlib import AbstractAsyncContextManager, closing
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -24,7 +24,7 @@ from eval.asking.asking import (
     check_system,
 )
 from eval.asking.http import open_service
-from eval.asking.target import IN_PROCESS, Target, WrittenByModel
+from eval.asking.target import IN_PROCESS, WrittenByModel
 from eval.cases import Case
 from eval.progress_bar import AskingProgress, tell
 from eval.rows import Row
@@ -106,7 +106,13 @@ async def _ask(
     calls = arguments.concurrency or (CALLS_BY_URL if arguments.url else CALLS_IN_PROCESS)
     retry_policy = RetryPolicy(arguments.timeout_s, arguments.attempts)
     options = {"filters": arguments.filters, "top_k": arguments.top_k, "route": "/run" if arguments.stream else None}
-    async with _opened(arguments, cases, settings, draft) as (opened, header, warnings):
+    if arguments.url:
+        opening = open_service(arguments, draft)
+    else:
+        from eval.asking.build import open_engine  # noqa: PLC0415  # a service is asked without LlamaIndex
+
+        opening = open_engine(arguments, cases, settings, draft)
+    async with opening as (opened, header, warnings):
         target = WrittenByModel(opened) if arguments.require_llm else opened
         header.settings.update({name: value for name, value in options.items() if value is not None})
         for warning in warnings:
@@ -127,17 +133,6 @@ async def _ask(
 
             await ask_all(todo, target, keeper, retry_policy, concurrency=calls, tell=show)
         keeper.check_begun()
-
-
-def _opened(
-    arguments: argparse.Namespace, cases: Sequence[Case], settings: Settings, draft: Header
-) -> AbstractAsyncContextManager[tuple[Target, Header, Sequence[str]]]:
-    """Open what is asked; yields it, the draft with what is known of it beforehand, and warnings."""
-    if arguments.url:
-        return open_service(arguments, draft)
-    from eval.asking.build import open_engine  # noqa: PLC0415  # a service is asked without LlamaIndex
-
-    return open_engine(arguments, cases, settings, draft)
 
 
 def _todo(folder: RunFolder, cases: Sequence[Case]) -> list[Case]:

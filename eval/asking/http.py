@@ -6,7 +6,7 @@ Flow: `command.py` -> **here** -> `contract/exchange.py` asks, `replies.py` read
 
 import argparse
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -58,7 +58,7 @@ async def look_at_service(
     """
     name, exchange = str(client.base_url).rstrip("/"), Exchange(client, timeout_s=30)
 
-    async def get(path: str, *, refused_too: bool = False, **parameters: str) -> dict[str, Any]:
+    async def get(path: str, parameters: Mapping[str, str] | None = None, *, refused_too: bool = False) -> Any:
         """Return an object; an empty one where there is no such address, or something else is said there."""
         reply = await exchange.get(path, params=parameters)
         if reply.broken:
@@ -80,7 +80,7 @@ async def look_at_service(
         said = "does not tell about its index" if health else "has no GET /health"
         known = draft.model_copy(update={"corpus": corpus})
         return known, [f"{name} {said}: only its replies can be judged."]
-    stats = await get("/stats", **({} if corpus is None else {"corpus": corpus}))
+    stats = await get("/stats", {"corpus": corpus} if corpus is not None else None)
     ready = await get("/ready", refused_too=True)
     author = str(ready.get("synthesizer", QUOTING))
     if require_llm:

@@ -149,7 +149,7 @@ def _opened(path: Path) -> Iterator[io.BufferedReader]:
         if start.startswith(UTF_16):
             raise BadCasesError(f"{path} is written in UTF-16.", SAVE_AS_UTF_8)
         if b"\0" in start:
-            raise BadCasesError(f"{path} is not text.", "Unpack or export it: JSON lines or CSV, gzip or bzip2.")
+            raise BadCasesError(f"{path} is not text.", "Unpack or export it: JSON lines or CSV, plain, gzip or bzip2.")
         stream.read(len(UTF_8_MARK) if start.startswith(UTF_8_MARK) else 0)
         yield stream
 
