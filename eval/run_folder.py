@@ -37,7 +37,7 @@ Line = TypeVar("Line", bound=BaseModel)
 
 
 class RunFolderError(RagError):
-    """A folder holds no run, a damaged one, or one that cannot be gone on with."""
+    """A folder holds no run, a damaged one, or one that cannot be continued."""
 
     code = "bad_run"
 

@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--allow-missing",
         action="store_true",
-        help=f"be content with answers to {NEEDED_RATIO * 100:.0f} %% of the questions, as the organisers are",
+        help=f"accept answers to {NEEDED_RATIO * 100:.0f} %% of the questions, as the organisers do",
     )
 
 
@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
             ids = [case.id for case in cases]
             valid, lines = write(folder.path / RESULT, folder.rows(), ids, allow_missing=arguments.allow_missing)
         if not valid:
-            lines.append("The same command asks again what failed; --allow-missing is content with 80 % of them.")
+            lines.append("The same command asks again what failed; --allow-missing accepts 80 % of them.")
     sys.stdout.write("\n".join(lines) + "\n")
     return int(not valid)
 

@@ -77,7 +77,7 @@ class Keeper:
     The header tells the fingerprint of the first reply, so the run begins with that; rows that failed before it wait.
 
     Args:
-        folder: may hold a run, which is then gone on with.
+        folder: may hold a run, which is then continued.
         draft: what the run is of, as far as it is known without a reply.
         cases: all that the run is to ask.
     """

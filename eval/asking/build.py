@@ -137,7 +137,7 @@ def _open(engines: Engines, corpus: str | None, settings: Settings) -> Engine:
     try:
         if name in engines.names():
             with closing(open_corpus(name, settings, engines.embedding.manifest)) as settling:
-                settling.settle()  # a run that is gone on with in another process shall find the same
+                settling.settle()  # so that a run continued in another process finds the same
         return engines.get(name)
     except CorpusLockedError as error:
         if error.url is None:
@@ -161,7 +161,7 @@ def _fingerprint_without_documents(engines: Engines) -> str:
 
 
 def _reading(settings: Settings, stack: ExitStack) -> ReadPages:
-    from ingestion.reading.pages import Page, read_pages  # noqa: PLC0415  # only who is given pages reads any
+    from ingestion.reading.pages import Page, read_pages  # noqa: PLC0415  # only needed where questions come with pages
     from ingestion.reading.reader import Reader  # noqa: PLC0415
 
     reader = stack.enter_context(Reader(settings.ingest))

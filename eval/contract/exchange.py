@@ -135,7 +135,7 @@ class Reply:
 def client_of(url: str, headers: Sequence[tuple[str, str]]) -> httpx.AsyncClient:
     """Return a client of the service at a URL, which sends these headers with each request.
 
-    It has no time limit: who asks has one. Nor does it limit connections: who asks limits the questions at a time.
+    It limits neither times nor connections: the caller limits how long a question takes, and how many run at a time.
     """
     return httpx.AsyncClient(
         base_url=url,

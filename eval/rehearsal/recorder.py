@@ -90,7 +90,7 @@ class Recorder:
             answer = row.answer
         except NoReplyError as error:
             failure = error.fact
-            # Who replies is up, however bad the replies are: they are counted, and the course goes on.
+            # A service that replies is up, however bad its replies are: they are counted, and the course goes on.
             raise NoReplyError(error.fact, error.remedy, refused=0 < reply.status < 500) from error
         finally:
             steps = [step.strip() for step in read.steps.split(SEPARATOR)]
