@@ -68,10 +68,12 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         cases = questions_of(arguments)
         with folder.writing():
             ask_questions(arguments, settings, folder, cases)
-            ids = [case.id for case in cases]
-            valid, lines = write(folder.path / RESULT, folder.rows(), ids, allow_missing=arguments.allow_missing)
+            rows, ids = folder.rows(), [case.id for case in cases]
+            verdict, lines = write(folder.path / RESULT, rows, ids, allow_missing=arguments.allow_missing)
+        valid = verdict.valid(allow_missing=arguments.allow_missing)
         if not valid:
-            lines.append("The same command asks again what failed; --allow-missing accepts 80 % of them.")
+            lines += _why(rows, verdict.missing)
+            lines.append("The same command asks again what failed; --allow-missing accepts answers to 80 %.")
     sys.stdout.write("\n".join(lines) + "\n")
     return int(not valid)
 
@@ -146,11 +148,12 @@ def _read(path: Path) -> bytes:
         raise SubmissionError(f"{path} cannot be read: {error.strerror}.", "Name a result.jsonl.") from error
 
 
-def write(path: Path, rows: Mapping[str, Row], ids: Sequence[str], *, allow_missing: bool) -> tuple[bool, list[str]]:
+def write(path: Path, rows: Mapping[str, Row], ids: Sequence[str], *, allow_missing: bool) -> tuple[Verdict, list[str]]:
     """Write the answers in the order of the questions, if they can be handed in; a file that is there is replaced.
 
     Returns:
-        Whether it was written, and what a person should know before it is handed in, or why it was not.
+        What was judged, and what a person should know of it before it is handed in. If it is not valid, nothing was
+        written.
     """
     answered = [row for id_ in ids if (row := rows.get(id_)) and row.answer and row.answer.strip()]
     # Escaped beyond ASCII: a reader that cuts at every Unicode line end must find one line an answer.
@@ -158,12 +161,12 @@ def write(path: Path, rows: Mapping[str, Row], ids: Sequence[str], *, allow_miss
     text = "".join(json.dumps(result) + "\n" for result in results)
     verdict = judge(text.encode(), ids)
     if not verdict.valid(allow_missing=allow_missing):
-        return False, [f"{path} is not written.", *verdict.told(), *_why(rows, verdict.missing)]
+        return verdict, [f"{path} is not written.", *verdict.told()]
     try:
         replace_file(path, text)
     except OSError as error:
         raise SubmissionError(f"{path} cannot be written: {error.strerror}.", "Make room, or name a folder.") from error
-    return True, [f"{path}: {verdict.counted()}.", *verdict.told(), *_about(answered)]
+    return verdict, [f"{path}: {verdict.counted()}.", *verdict.told(), *_about(answered)]
 
 
 def _about(answered: Sequence[Row]) -> Iterator[str]:

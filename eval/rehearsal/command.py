@@ -101,13 +101,13 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     seen = [one for recorder in recorders for one in recorder.observed.values()]
     rules = merged([*verdicts, *(verdict for one in seen for verdict in one.verdicts)])
     broken = [verdict for verdict in rules if verdict.state == "FAIL"]
-    valid, submitted = write(out / RESULT, by_evaluate.rows(), [case.id for case in cases], allow_missing=False)
+    submission, submitted = write(out / RESULT, by_evaluate.rows(), [case.id for case in cases], allow_missing=False)
     faults = {
         "rules broken": len(broken),
         "answers empty": sum(one.empty for one in seen),
         "answers late": sum(one.late for one in seen),
         "questions not asked": len(cases) * len(recorders) - len(seen),
-        f"{RESULT} not valid": int(not valid),
+        f"{RESULT} not valid": int(not submission.valid(allow_missing=False)),
         "judge given up": int(judging is not None and judging.given_up),
     }
     ready = not any(faults.values())

@@ -23,9 +23,9 @@ def judged(content: str | bytes) -> Verdict:
 
 
 def test_all_answers_are_written_in_the_order_of_the_questions_with_two_keys_each(tmp_path: Path) -> None:
-    written, _ = write(tmp_path / "result.jsonl", dict(reversed(ROWS.items())), IDS, allow_missing=False)
+    verdict, _ = write(tmp_path / "result.jsonl", dict(reversed(ROWS.items())), IDS, allow_missing=False)
 
-    assert written
+    assert verdict.valid(allow_missing=False)
     lines = (tmp_path / "result.jsonl").read_text(encoding="utf-8").splitlines()  # cuts at U+2028 as well
     assert [json.loads(text) for text in lines] == [
         {"query_id": id_, "generated_response": ANSWERS[id_]} for id_ in IDS
@@ -37,10 +37,9 @@ def test_a_file_that_is_not_whole_leaves_the_one_before_it_alone(tmp_path: Path)
     path = tmp_path / "result.jsonl"
     path.write_text("before")
 
-    written, lines = write(path, {id_: ROWS[id_] for id_ in IDS[1:]}, IDS, allow_missing=False)
+    verdict, _ = write(path, {id_: ROWS[id_] for id_ in IDS[1:]}, IDS, allow_missing=False)
 
-    assert not written
-    assert "1 of 5 questions have no answer: V_1." in lines
+    assert (verdict.missing, verdict.valid(allow_missing=False)) == (("V_1",), False)
     assert path.read_text() == "before"
     assert [found.name for found in tmp_path.iterdir()] == ["result.jsonl"]
 
