@@ -67,10 +67,8 @@ async def look_at_service(
         known = reply.value or {}
         if reply.status == httpx.codes.OK or (refused_too and known):
             return known
-        refusal = known.get("error")
-        if isinstance(refusal, dict) and "detail" in refusal and path != "/health":
-            remedy = "Mend that, or name another corpus by --corpus."
-            raise PreflightError(f"{name} refuses: {refusal['detail']}", remedy)
+        if reply.detail and path != "/health":
+            raise PreflightError(f"{name} refuses: {reply.detail}", "Mend that, or name another corpus by --corpus.")
         if reply.status >= 500:
             raise PreflightError(f"{name}{path} replies with status {reply.status}.", "Mend the service.")
         return {}
@@ -143,20 +141,13 @@ def _checked(reply: Reply, route: str) -> Reply:
         raise NoReplyError(fact, "Start the service, or mend the connection.")
     if reply.status == httpx.codes.OK:
         return reply
-    fact = f"The service replied with status {reply.status}: {_detail(reply)}"
+    said = cut(reply.detail or reply.body.decode(errors="replace"), SHOWN_CHARS) or "without a word."
+    fact = f"The service replied with status {reply.status}: {said}"
     if reply.status in {408, 425, 429} or reply.status >= 500:
         raise NoReplyError(fact, "Ask it again later.", retry_after_s=retry_after_s(reply.retry_after))
     refused = reply.status in {413, 414, 422}
     remedy = "Change the question." if refused else f"Name the base URL of a service that has POST {route}."
     raise NoReplyError(fact, remedy, refused=refused, lasting=True)
-
-
-def _detail(reply: Reply) -> str:
-    """Return what the service says, by our envelope or as it begins."""
-    error = (reply.value or {}).get("error")
-    if isinstance(error, dict) and "detail" in error:
-        return str(error["detail"])[:SHOWN_CHARS]
-    return cut(reply.body.decode(errors="replace"), SHOWN_CHARS) or "without a word."
 
 
 def retry_after_s(value: str) -> float:

@@ -122,6 +122,12 @@ class Reply:
         """From the request to the first line that is not a ping; None if there was none."""
         return next((line.at_s for line in self.lines if line.text.strip() and not line.text.startswith(b":")), None)
 
+    @property
+    def detail(self) -> str | None:
+        """What went wrong, as Treeline's services tell it; None if it is not told so."""
+        error = (self.value or {}).get("error")
+        return str(error["detail"]) if isinstance(error, dict) and "detail" in error else None
+
     def outcome(self) -> str:
         """Say as one sentence what came back in place of a good reply."""
         why = f" ({self.broken})" if self.broken else ""
