@@ -14,9 +14,11 @@ the kernel's, so it ends with its process.
 """
 
 import fcntl
+import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -35,7 +37,7 @@ Line = TypeVar("Line", bound=BaseModel)
 
 
 class RunFolderError(RagError):
-    """A folder holds no run, a damaged one, or one that cannot be gone on with."""
+    """A folder holds no run, a damaged one, or one that cannot be continued."""
 
     code = "bad_run"
 
@@ -71,6 +73,19 @@ class Header(BaseModel):
     fingerprint: str = ""
     settings: dict[str, Any] = {}
     versions: dict[str, str] = {}
+
+    @classmethod
+    def of(cls, questions: Path, target: str, **known: Any) -> "Header":
+        """Return what a run that begins now is of; the digest of a folder of questions is that of all files in it."""
+        digest = hashlib.sha256()
+        for path in sorted(questions.rglob("*")) if questions.is_dir() else [questions]:
+            if path.is_file():
+                with path.open("rb") as file:
+                    digest.update(hashlib.file_digest(file, "sha256").digest())
+        started = datetime.now(UTC).isoformat(timespec="seconds")
+        return cls(
+            started=started, questions=questions.name, questions_sha256=digest.hexdigest(), target=target, **known
+        )
 
 
 class Scored(BaseModel):

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from errors import RagError
-from eval.asking.target import Facts, NoReplyError, Target
+from eval.asking.target import QUOTING, NoReplyError, Target
 from eval.cases import Case
 from eval.rows import Row
 from eval.run_folder import CASES, LOCK, Header, RunFolder, RunFolderError
 from eval.tables import flat
 
 OUTAGE_CALLS = 5
+FIRST_REPLIES = 5
 CHANGES_SHOWN = 4
 
 
@@ -76,7 +77,7 @@ class Keeper:
     The header tells the fingerprint of the first reply, so the run begins with that; rows that failed before it wait.
 
     Args:
-        folder: may hold a run, which is then gone on with.
+        folder: may hold a run, which is then continued.
         draft: what the run is of, as far as it is known without a reply.
         cases: all that the run is to ask.
     """
@@ -163,6 +164,33 @@ async def ask_all(
         raise failures.exceptions[0] from None  # the others were cancelled for it
 
 
+class FirstReplies:
+    """Watches the first replies for a run that is not worth its time; `provider` is set to write, if that is known."""
+
+    def __init__(self, provider: str | None = None) -> None:
+        self._left = FIRST_REPLIES
+        self._model = provider if provider != QUOTING else None
+
+    def add(self, case: Case, row: Row) -> list[str]:
+        """Return what a row warns of; the same is said once."""
+        said = []
+        if self._left and row.outcome != "failed" and not case.unanswerable:
+            self._left = self._left - 1 if row.outcome == "declined" else 0
+            if row.outcome == "declined" and not self._left:
+                said.append(
+                    f"The first {FIRST_REPLIES} questions were all declined (the last one with: "
+                    f"{(row.answer or '')[:100]!r}). Is it the right corpus, and was all of it ingested?"
+                )
+        if self._model and row.outcome == "answered":
+            model, self._model = self._model, None
+            if row.synthesizer == QUOTING:
+                why = "".join(f" {warning}" for warning in row.warnings if warning.startswith("llm"))
+                said.append(
+                    f"The first answer is quotes, not written by {model!r}.{why} --require-llm makes that a failure."
+                )
+        return said
+
+
 def check_place(folder: RunFolder) -> None:
     """Raise RunFolderError if there is a file, or a folder with something other than a run in it."""
     path, remedy = folder.path, "Name a folder that does not exist yet: --out FOLDER."
@@ -180,22 +208,22 @@ def check_questions(folder: RunFolder, draft: Header, cases: Sequence[Case]) -> 
     if header.questions_sha256 != draft.questions_sha256:
         changed.append(f"the questions of {header.questions} were others than those of {draft.questions} are")
     elif known != [case.id for case in cases]:
-        now = f"now other {len(cases)} are to be asked (--limit, --split)"
+        now = f"now another selection of {len(cases)} is to be asked (--limit, --split)"
         changed.append(f"it asks {len(known)} of the questions, and {now}")
     if header.target != draft.target:
         changed.append(f"it asked {header.target}, and now {draft.target} is to be asked")
     _refuse(folder, changed)
 
 
-def check_facts(folder: RunFolder, facts: Facts) -> None:
+def check_system(folder: RunFolder, now: Header) -> None:
     """Raise RunFolderError if settings, versions or documents are not what they were when the run began."""
     header = folder.header()
-    known = ({"corpus": one.corpus, **one.settings, "versions": one.versions} for one in (header, facts))
-    before, now = (dict(flat(values)) for values in known)
-    names = [name for name in {**before, **now} if before.get(name) != now.get(name)]
-    changed = [f"{name} was {before.get(name)} and is {now.get(name)}" for name in names]
-    if not changed and facts.fingerprint and header.fingerprint != facts.fingerprint:
-        changed.append(f"fingerprint was {header.fingerprint} and is {facts.fingerprint}")
+    known = ({"corpus": one.corpus, **one.settings, "versions": one.versions} for one in (header, now))
+    before, after = (dict(flat(values)) for values in known)
+    names = [name for name in {**before, **after} if before.get(name) != after.get(name)]
+    changed = [f"{name} was {before.get(name)} and is {after.get(name)}" for name in names]
+    if not changed and now.fingerprint and header.fingerprint != now.fingerprint:
+        changed.append(f"fingerprint was {header.fingerprint} and is {now.fingerprint}")
     _refuse(folder, changed)
 
 

@@ -17,9 +17,9 @@ from typing import Any
 
 from errors import CorpusLockedError
 from eval.asking.in_process import Answers, InProcess, ReadPages
-from eval.asking.preflight import PreflightError, check_author, check_chunks
-from eval.asking.target import IN_PROCESS, Facts, NoReplyError, Target
+from eval.asking.target import NoReplyError, PreflightError, Target, check_author, check_chunks
 from eval.cases import Case, GivenPage
+from eval.run_folder import Header
 from index.build import open_corpus
 from index.documents.store import Document
 from query_engine.build import Engines
@@ -44,27 +44,28 @@ WARM_UP = Case(id="-", question="What is this about?")
 # Long enough to be cut: what cuts it is loaded with the first such text.
 WARM_UP_PAGE = f"<html><body><p>{'An engine is warmed up before it is asked. ' * 200}</p></body></html>"
 
-Loaded = tuple[Target, Facts, list[Case]]
-"""What is asked, what is known of it, and the questions that warm it up."""
+Loaded = tuple[Target, dict[str, Any], list[str], list[Case]]
+"""What is asked, what the run's header tells of it, warnings, and the questions that warm it up."""
 
 
 @asynccontextmanager
 async def open_engine(
-    arguments: argparse.Namespace, cases: Sequence[Case], settings: Settings
-) -> AsyncIterator[tuple[Target, Facts]]:
-    """Open what answers the cases in this process, and look at it.
+    arguments: argparse.Namespace, cases: Sequence[Case], settings: Settings, draft: Header
+) -> AsyncIterator[tuple[Target, Header, Sequence[str]]]:
+    """Open what answers the cases in this process; yields it, the draft with what is known of it, and warnings.
 
     Raises:
         RagError: the run would measure nothing, or the corpus or the model cannot be opened.
     """
-    check_author(settings.llm.provider, ready=True, reason="", required=arguments.require_llm)
+    if arguments.require_llm:
+        check_author(settings.llm.provider)
     with ExitStack() as stack:
         load = _load_pipeline if arguments.pipeline else _load
-        target, facts, warm_up = await in_thread(partial(load, arguments, cases, settings, stack))
+        target, known, warnings, warm_up = await in_thread(partial(load, arguments, cases, settings, stack))
         for case in warm_up:  # so that the first question takes no longer than it would in a service that is up
             with suppress(NoReplyError):  # the questions will report the same failure
                 await target.ask(case)
-        yield target, facts
+        yield target, draft.model_copy(update=known), warnings
 
 
 def _load(arguments: argparse.Namespace, cases: Sequence[Case], settings: Settings, stack: ExitStack) -> Loaded:
@@ -72,7 +73,7 @@ def _load(arguments: argparse.Namespace, cases: Sequence[Case], settings: Settin
     stack.callback(engines.close)
     engine = None if all(case.pages for case in cases) else _open(engines, arguments.corpus, settings)
     told: dict[str, Any] = {"model": settings.embed.model}
-    warnings, warm_up = tuple[str, ...](), []
+    warnings, warm_up = list[str](), list[Case]()
     if engine is not None:
         documents = engine.corpus.documents
         leaves = documents.leaf_count()
@@ -91,7 +92,7 @@ def _load(arguments: argparse.Namespace, cases: Sequence[Case], settings: Settin
         target.read_pages = _reading(settings, stack)
         warm_up.append(WARM_UP.model_copy(update={"pages": (GivenPage(url="http://localhost/", html=WARM_UP_PAGE),)}))
     name = engine.corpus.name if engine else None
-    return target, _facts(settings, name, {"index": told}, fingerprint, warnings), warm_up
+    return target, _known(settings, name, fingerprint, index=told), warnings, warm_up
 
 
 def _load_pipeline(
@@ -117,22 +118,18 @@ def _load_pipeline(
     fingerprint = hashlib.sha256(json.dumps([*marks, steps, _code_digest()]).encode()).hexdigest()[:16]
     # As in a chat: what was searched for is quoted as a corpus is.
     target = PipelineTarget(plan_of, runner, partial(_over, engines, settings, only_sure=False), fingerprint)
-    more = {"pipeline": steps, "index": told}
-    return target, _facts(settings, named[0] if named else None, more, fingerprint, warnings), [WARM_UP]
+    known = _known(settings, named[0] if named else None, fingerprint, pipeline=steps, index=told)
+    return target, known, warnings, [WARM_UP]
 
 
-def _facts(
-    settings: Settings, corpus: str | None, more: dict[str, Any], fingerprint: str, warnings: Sequence[str]
-) -> Facts:
+def _known(settings: Settings, corpus: str | None, fingerprint: str, **more: Any) -> dict[str, Any]:
     versions = {name: version(name) for name in LIBRARIES}
-    return Facts(
-        IN_PROCESS,
-        corpus,
-        settings={**settings.model_dump(mode="json", include=GROUPS), **more},  # masks secrets
-        versions={"treeline": VERSION, "code": _code_digest(), "python": platform.python_version(), **versions},
-        fingerprint=fingerprint,
-        warnings=tuple(warnings),
-    )
+    return {
+        "corpus": corpus,
+        "settings": {**settings.model_dump(mode="json", include=GROUPS), **more},  # masks secrets
+        "versions": {"treeline": VERSION, "code": _code_digest(), "python": platform.python_version(), **versions},
+        "fingerprint": fingerprint,
+    }
 
 
 def _open(engines: Engines, corpus: str | None, settings: Settings) -> Engine:
@@ -140,7 +137,7 @@ def _open(engines: Engines, corpus: str | None, settings: Settings) -> Engine:
     try:
         if name in engines.names():
             with closing(open_corpus(name, settings, engines.embedding.manifest)) as settling:
-                settling.settle()  # a run that is gone on with in another process shall find the same
+                settling.settle()  # so that a run continued in another process finds the same
         return engines.get(name)
     except CorpusLockedError as error:
         if error.url is None:
@@ -164,7 +161,7 @@ def _fingerprint_without_documents(engines: Engines) -> str:
 
 
 def _reading(settings: Settings, stack: ExitStack) -> ReadPages:
-    from ingestion.reading.pages import Page, read_pages  # noqa: PLC0415  # only who is given pages reads any
+    from ingestion.reading.pages import Page, read_pages  # noqa: PLC0415  # only needed where questions come with pages
     from ingestion.reading.reader import Reader  # noqa: PLC0415
 
     reader = stack.enter_context(Reader(settings.ingest))

@@ -1,26 +1,30 @@
 """What commands that ask have in common: who is asked, how, and where the replies are kept.
 
-Flow: `run_command.py`, `submitting/command.py` -> **here** -> `asking.py` fills the run's folder. Killed and started
+Flow: `run_command.py`, `submitting.py` -> **here** -> `asking.py` fills the run's folder. Killed and started
 again with the same command it goes on where it was.
 """
 
 import argparse
 import asyncio
-import hashlib
 import sys
 from collections.abc import Sequence
-from contextlib import AbstractAsyncContextManager, closing
-from datetime import UTC, datetime
+from contextlib import closing
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 from errors import SettingsError
 from eval.argument_types import add_header_argument, seconds, service_url, whole_number
-from eval.asking.asking import Keeper, RetryPolicy, ask_all, check_facts, check_place, check_questions
+from eval.asking.asking import (
+    FirstReplies,
+    Keeper,
+    RetryPolicy,
+    ask_all,
+    check_place,
+    check_questions,
+    check_system,
+)
 from eval.asking.http import open_service
-from eval.asking.preflight import FirstReplies
-from eval.asking.target import IN_PROCESS, Facts, Target, WrittenByModel
+from eval.asking.target import IN_PROCESS, WrittenByModel
 from eval.cases import Case
 from eval.progress_bar import AskingProgress, tell
 from eval.rows import Row
@@ -85,7 +89,7 @@ def ask_questions(arguments: argparse.Namespace, settings: Settings, folder: Run
     Raises:
         RagError: the folder holds another run, or too little is answered to go on.
     """
-    draft = new_header(arguments.questions, arguments.url or IN_PROCESS, {})
+    draft = Header.of(arguments.questions, arguments.url or IN_PROCESS)
     _check_options(arguments, cases)
     if folder.exists():
         check_questions(folder, draft, cases)
@@ -102,19 +106,24 @@ async def _ask(
     calls = arguments.concurrency or (CALLS_BY_URL if arguments.url else CALLS_IN_PROCESS)
     retry_policy = RetryPolicy(arguments.timeout_s, arguments.attempts)
     options = {"filters": arguments.filters, "top_k": arguments.top_k, "route": "/run" if arguments.stream else None}
-    async with _opened(arguments, cases, settings) as (opened, facts):
+    if arguments.url:
+        opening = open_service(arguments, draft)
+    else:
+        from eval.asking.build import open_engine  # noqa: PLC0415  # a service is asked without LlamaIndex
+
+        opening = open_engine(arguments, cases, settings, draft)
+    async with opening as (opened, header, warnings):
         target = WrittenByModel(opened) if arguments.require_llm else opened
-        facts.settings.update({name: value for name, value in options.items() if value is not None})
-        for warning in facts.warnings:
+        header.settings.update({name: value for name, value in options.items() if value is not None})
+        for warning in warnings:
             tell(f"warning: {warning}")
         if folder.exists():
-            check_facts(folder, facts)
-        known = {"corpus": facts.corpus, "settings": facts.settings, "versions": facts.versions}
-        keeper = Keeper(folder, draft.model_copy(update=known), cases)
+            check_system(folder, header)
+        keeper = Keeper(folder, header, cases)
         todo = _todo(folder, cases)
-        if not todo and not facts.fingerprint:
+        if not todo and not header.fingerprint:
             keeper.check((await retry_policy.ask(target, cases[0])).row)  # the system may have changed since
-        of_id, first = {case.id: case for case in cases}, FirstReplies(facts.settings.get("llm", {}).get("provider"))
+        of_id, first = {case.id: case for case in cases}, FirstReplies(header.settings.get("llm", {}).get("provider"))
         with closing(AskingProgress(sys.stderr, len(todo))) as progress:
 
             def show(row: Row) -> None:
@@ -124,16 +133,6 @@ async def _ask(
 
             await ask_all(todo, target, keeper, retry_policy, concurrency=calls, tell=show)
         keeper.check_begun()
-
-
-def _opened(
-    arguments: argparse.Namespace, cases: Sequence[Case], settings: Settings
-) -> AbstractAsyncContextManager[tuple[Target, Facts]]:
-    if arguments.url:
-        return open_service(arguments)
-    from eval.asking.build import open_engine  # noqa: PLC0415  # a service is asked without LlamaIndex
-
-    return open_engine(arguments, cases, settings)
 
 
 def _todo(folder: RunFolder, cases: Sequence[Case]) -> list[Case]:
@@ -176,22 +175,3 @@ def _name(arguments: argparse.Namespace, settings: Settings) -> str:
     if arguments.url:
         parts.append(urlsplit(arguments.url).netloc.replace(":", "-"))
     return "-".join(part for part in parts if part)
-
-
-def new_header(questions: Path, target: str, settings: dict[str, Any]) -> Header:
-    """Return what a run that begins now is of, as far as it is known before a reply.
-
-    The digest of a folder of questions is that of all files in it.
-    """
-    digest = hashlib.sha256()
-    for path in sorted(questions.rglob("*")) if questions.is_dir() else [questions]:
-        if path.is_file():
-            with path.open("rb") as file:
-                digest.update(hashlib.file_digest(file, "sha256").digest())
-    return Header(
-        started=datetime.now(UTC).isoformat(timespec="seconds"),
-        questions=questions.name,
-        questions_sha256=digest.hexdigest(),
-        target=target,
-        settings=settings,
-    )

@@ -1,12 +1,12 @@
 """Ask a service: one `POST /evaluate` a question, or one `POST /run` where its stream is wanted.
 
-Flow: `command.py` -> **here** -> `contract/exchange.py` asks, `replies.py` reads what comes. Asking
-again is `asking.py`'s.
+Flow: `command.py` -> **here** -> `contract/exchange.py` asks, `replies.py` reads what comes. Asking again is
+`asking.py`'s. A service is looked at before the questions are asked, so that no hour is lost on an empty run.
 """
 
 import argparse
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -14,24 +14,83 @@ from urllib.parse import quote
 
 import httpx
 
-from eval.asking.preflight import look_at_service
 from eval.asking.replies import StreamReply, read_reply
-from eval.asking.target import Facts, NoReplyError, Target, in_time, look_up
+from eval.asking.target import (
+    QUOTING,
+    NoReplyError,
+    PreflightError,
+    Target,
+    check_author,
+    check_chunks,
+    in_time,
+    look_up,
+)
 from eval.cases import Case
 from eval.contract.exchange import Exchange, Line, Reply, client_of
 from eval.rows import Row
+from eval.run_folder import Header
 from eval.tables import cut
 
 SHOWN_CHARS = 200
 
 
 @asynccontextmanager
-async def open_service(arguments: argparse.Namespace) -> AsyncIterator[tuple[Target, Facts]]:
-    """Open a connection to the service that is named, and look at it; raises as `look_at_service`."""
+async def open_service(
+    arguments: argparse.Namespace, draft: Header
+) -> AsyncIterator[tuple[Target, Header, Sequence[str]]]:
+    """Open a connection to the service that is named, and look at it; yields and raises as `look_at_service`."""
     async with client_of(arguments.url, arguments.headers) as client:
-        facts = await look_at_service(client, arguments.corpus, require_llm=arguments.require_llm)
+        header, warnings = await look_at_service(client, draft, arguments.corpus, require_llm=arguments.require_llm)
         kind = StreamTarget if arguments.stream else HttpTarget
-        yield kind(client, corpus=arguments.corpus, filters=arguments.filters, top_k=arguments.top_k), facts
+        target = kind(client, corpus=arguments.corpus, filters=arguments.filters, top_k=arguments.top_k)
+        yield target, header, warnings
+
+
+async def look_at_service(
+    client: httpx.AsyncClient, draft: Header, corpus: str | None, *, require_llm: bool
+) -> tuple[Header, Sequence[str]]:
+    """Return the draft with what the service tells of itself and of the corpus that will be asked, and warnings.
+
+    A stranger's service may tell nothing.
+
+    Raises:
+        PreflightError: the service is not up, its corpus is missing or empty, or no language model writes.
+    """
+    name, exchange = str(client.base_url).rstrip("/"), Exchange(client, timeout_s=30)
+
+    async def get(path: str, parameters: Mapping[str, str] | None = None, *, refused_too: bool = False) -> Any:
+        """Return an object; an empty one where there is no such address, or something else is said there."""
+        reply = await exchange.get(path, params=parameters)
+        if reply.broken:
+            remedy = "Start the service, e.g. python main.py, or correct --url."
+            raise PreflightError(f"Nothing answers at {name}: {reply.broken}.", remedy)
+        known = reply.value or {}
+        if reply.status == httpx.codes.OK or (refused_too and known):
+            return known
+        if reply.detail and path != "/health":
+            raise PreflightError(f"{name} refuses: {reply.detail}", "Mend that, or name another corpus by --corpus.")
+        if reply.status >= 500:
+            raise PreflightError(f"{name}{path} replies with status {reply.status}.", "Mend the service.")
+        return {}
+
+    health = await get("/health")
+    if "llm_ready" not in health:
+        said = "does not tell about its index" if health else "has no GET /health"
+        known = draft.model_copy(update={"corpus": corpus})
+        return known, [f"{name} {said}: only its replies can be judged."]
+    stats = await get("/stats", {"corpus": corpus} if corpus is not None else None)
+    ready = await get("/ready", refused_too=True)
+    author = str(ready.get("synthesizer", QUOTING))
+    if require_llm:
+        check_author(author)
+    asked = str(stats.get("corpus", corpus))
+    warnings = check_chunks(asked, int(stats.get("total_chunks", 0)))
+    if not health["llm_ready"]:
+        warnings.append(f"The language model did not write when it was last asked: {health['llm_reason']}")
+    told = {key: stats.get(key) for key in ("documents", "leaves", "model", "precision", "state")}
+    settings = {"index": told, "llm": {"provider": author}}
+    versions = ready.get("versions", {})
+    return draft.model_copy(update={"corpus": asked, "settings": settings, "versions": versions}), warnings
 
 
 class HttpTarget:
@@ -82,20 +141,13 @@ def _checked(reply: Reply, route: str) -> Reply:
         raise NoReplyError(fact, "Start the service, or mend the connection.")
     if reply.status == httpx.codes.OK:
         return reply
-    fact = f"The service replied with status {reply.status}: {_detail(reply)}"
+    said = cut(reply.detail or reply.body.decode(errors="replace"), SHOWN_CHARS) or "without a word."
+    fact = f"The service replied with status {reply.status}: {said}"
     if reply.status in {408, 425, 429} or reply.status >= 500:
         raise NoReplyError(fact, "Ask it again later.", retry_after_s=retry_after_s(reply.retry_after))
     refused = reply.status in {413, 414, 422}
     remedy = "Change the question." if refused else f"Name the base URL of a service that has POST {route}."
     raise NoReplyError(fact, remedy, refused=refused, lasting=True)
-
-
-def _detail(reply: Reply) -> str:
-    """Return what the service says, by our envelope or as it begins."""
-    error = (reply.value or {}).get("error")
-    if isinstance(error, dict) and "detail" in error:
-        return str(error["detail"])[:SHOWN_CHARS]
-    return cut(reply.body.decode(errors="replace"), SHOWN_CHARS) or "without a word."
 
 
 def retry_after_s(value: str) -> float:

@@ -83,7 +83,7 @@ class InProcess:
         assert self.read_pages is not None, "a question with pages is asked over them"
         assert self.open_engine is not None, "likewise"
         started = time.perf_counter()
-        # Who is cancelled, as by a time limit, waits for the thread: the next question may use what it uses.
+        # A cancelled call, e.g. by a time limit, waits for its thread: the next question may use what that uses.
         async with self._reading:
             documents, unread = await in_thread(partial(self.read_pages, case.pages))
             row = await ask_about(self.open_engine, documents, case, started, self.top_k)

@@ -18,6 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import from_json
 
 from eval.asking.target import NoReplyError
+from eval.contract.exchange import object_in
 from eval.rows import Milliseconds, Quote, Row, Seen, says_unknown
 
 UNREAD = "extra_unread"
@@ -122,7 +123,7 @@ class StreamReply:
         if self.complete or line.startswith(OTHER_FIELDS):
             return
         said = line.removeprefix("data:").removeprefix(" ")
-        record = _object(said)
+        record = object_in(said)
         if record is not None:
             self._record(record)
         elif said.strip() == END:
@@ -138,7 +139,7 @@ class StreamReply:
         """
         text = "\n".join(self._text).strip()
         streamed = self._report is not None
-        if not streamed and (whole := _object(text)) is not None:
+        if not streamed and (whole := object_in(text)) is not None:
             self._record(whole)
             text = ""
         answer = (text if self._report is None else self._report).strip()
@@ -165,11 +166,3 @@ class StreamReply:
         if isinstance(urls, list):
             self._urls = [url for url in urls if isinstance(url, str)]
         self.complete = record.get("complete") is True or record.get("is_complete") is True
-
-
-def _object(text: str) -> dict[str, Any] | None:
-    try:
-        value = from_json(text)
-    except ValueError:
-        return None
-    return value if isinstance(value, dict) else None

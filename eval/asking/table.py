@@ -13,7 +13,7 @@ from eval.cells import Cell, Mean, means, metric_names
 from eval.rows import Row
 from eval.run_folder import HEADER, Header, RunFolder, RunFolderError
 from eval.scoring.catalogue import DECLINED, OVER_ALL, in_order
-from eval.tables import aligned, counted, cut, quantile
+from eval.tables import aligned, counted, cut, figure, quantile
 
 FAILURES_SHOWN = 10
 REASON_CHARS = 160
@@ -55,7 +55,7 @@ def _count(name: str, cases: Sequence[Case], rows: Mapping[str, Row]) -> list[st
     outcomes = Counter(row.outcome for row in asked)
     doubtful = sum(row.low_confidence for row in asked if row.outcome == "answered")
     seconds = [row.seconds for row in asked if row.outcome != "failed"]
-    times = [f"{quantile(seconds, share):.2f}" if seconds else "–" for share in (0.5, 0.95, 1)]
+    times = [figure(quantile(seconds, share) if seconds else None, 2) for share in (0.5, 0.95, 1)]
     counts = [len(cases), outcomes["answered"], doubtful, outcomes["declined"], outcomes["failed"]]
     return [name, *map(str, counts), *times]
 
@@ -111,9 +111,7 @@ def _means(means: Mapping[str, Mean], categories: Mapping[str, Mapping[str, Mean
 
 
 def _value(name: str, mean: Mean, *, coverage: bool = False) -> str:
-    if not mean.of:
-        return "–"
-    value = "–" if mean.value is None else f"{mean.value:.{1 if name.endswith('_ms') else 3}f}"
+    value = figure(mean.value, 1 if name.endswith("_ms") else 3)
     return f"{value} ({_of(mean)})" if coverage and mean.n < mean.of else value
 
 

@@ -1,11 +1,11 @@
-"""What can be asked, and how it says that there is no reply.
+"""What can be asked, what must be there before it is, and how it says that there is no reply.
 
-Flow: `http.py`, `in_process.py` -> **here** -> `asking.py` asks again and keeps the rows.
+Flow: `http.py`, `in_process.py`, `pipeline.py` -> **here** -> `asking.py` asks again and keeps the rows.
 """
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Protocol
 
 from errors import OutOfTimeError, RagError
 from eval.cases import Case
@@ -15,6 +15,34 @@ from eval.scoring.offline.citations import in_passages
 
 IN_PROCESS = "in process"
 QUOTING = "extractive"
+FEW_CHUNKS = 50
+
+
+class PreflightError(RagError):
+    """The run would measure nothing: no service, no documents, or no language model where one is wanted."""
+
+    code = "preflight"
+
+
+def check_chunks(corpus: str, chunks: int) -> list[str]:
+    """Return a warning if a corpus is tiny, and raise PreflightError if it is empty."""
+    if not chunks:
+        raise PreflightError(
+            f"The corpus {corpus!r} is empty: every question would be declined.",
+            f"Bring documents in first: python -m ingestion PATH --corpus {corpus}.",
+        )
+    if chunks < FEW_CHUNKS:
+        return [f"The corpus {corpus!r} holds {chunks} chunks, fewer than {FEW_CHUNKS}: is it whole?"]
+    return []
+
+
+def check_author(provider: str) -> None:
+    """Raise PreflightError if no language model is set to write the answers."""
+    if provider == QUOTING:
+        raise PreflightError(
+            "--require-llm is given, but no language model is set: answers would be quotes.",
+            "Set RAG_LLM__PROVIDER where the answers are made, or leave out --require-llm.",
+        )
 
 
 class NoReplyError(RagError):
@@ -98,26 +126,6 @@ class Target(Protocol):
 
     async def ask(self, case: Case) -> Row:
         """Return what came of the question, never a failed row; `NoReplyError` says why there is no reply."""
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What is known of a target before the first question.
-
-    Attributes:
-        name: `IN_PROCESS` or the service's URL.
-        corpus: None where it is not known, or none is asked.
-        settings: without secrets; what a run must not change on the way.
-        fingerprint: empty where only replies tell it.
-        warnings: what may make the run worth less than it looks, as sentences.
-    """
-
-    name: str
-    corpus: str | None = None
-    settings: dict[str, Any] = field(default_factory=dict)
-    versions: dict[str, str] = field(default_factory=dict)
-    fingerprint: str = ""
-    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,19 +108,25 @@ class Reply:
     @cached_property
     def value(self) -> dict[str, Any] | None:
         """The JSON object that the body is; None if it is something else."""
-        return _object_in(self.body)
+        return object_in(self.body)
 
     @cached_property
     def records(self) -> tuple[Record, ...]:
         """The JSON objects on the lines that begin with `data:`; other lines are passed over."""
         data = [line for line in self.lines if line.text.startswith(b"data:")]
-        found = [(line, value) for line in data if (value := _object_in(line.text.removeprefix(b"data:"))) is not None]
+        found = [(line, value) for line in data if (value := object_in(line.text.removeprefix(b"data:"))) is not None]
         return tuple(Record(number, line, value) for number, (line, value) in enumerate(found, start=1))
 
     @property
     def first_record_s(self) -> float | None:
         """From the request to the first line that is not a ping; None if there was none."""
         return next((line.at_s for line in self.lines if line.text.strip() and not line.text.startswith(b":")), None)
+
+    @property
+    def detail(self) -> str | None:
+        """What went wrong, as Treeline's services tell it; None if it is not told so."""
+        error = (self.value or {}).get("error")
+        return str(error["detail"]) if isinstance(error, dict) and "detail" in error else None
 
     def outcome(self) -> str:
         """Say as one sentence what came back in place of a good reply."""
@@ -135,7 +141,7 @@ class Reply:
 def client_of(url: str, headers: Sequence[tuple[str, str]]) -> httpx.AsyncClient:
     """Return a client of the service at a URL, which sends these headers with each request.
 
-    It has no time limit: who asks has one. Nor does it limit connections: who asks limits the questions at a time.
+    It limits neither times nor connections: the caller limits how long a question takes, and how many run at a time.
     """
     return httpx.AsyncClient(
         base_url=url,
@@ -205,7 +211,8 @@ async def _lines(response: httpx.Response, begun: float) -> AsyncIterator[Line]:
         yield Line(b"".join(rest), time.monotonic() - begun)
 
 
-def _object_in(text: bytes) -> dict[str, Any] | None:
+def object_in(text: bytes | str) -> dict[str, Any] | None:
+    """Return the JSON object that a text is; None if it is something else."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):

@@ -12,7 +12,6 @@ import json
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -135,14 +134,8 @@ def _foreign(arguments: argparse.Namespace) -> str:
     rows = [found[case.id] for case in cases if case.id in found]
     if not rows:
         raise BadCasesError(f"{arguments.run} answers none of the questions.", "Take both from the same data set.")
-    folder, questions = RunFolder(arguments.out), arguments.questions
-    header = Header(
-        started=datetime.now(UTC).isoformat(timespec="seconds"),
-        questions=questions.name,
-        questions_sha256=hashlib.sha256(questions.read_bytes()).hexdigest() if questions.is_file() else "",
-        target=arguments.run.name,
-    )
-    folder.create(header, cases)
+    folder = RunFolder(arguments.out)
+    folder.create(Header.of(arguments.questions, arguments.run.name), cases)
     with folder.writing():
         for row in rows:
             folder.append_row(row)

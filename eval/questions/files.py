@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar, overload
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import from_json
 
 from eval.cases import BadCasesError, Case
 
@@ -58,12 +59,12 @@ def read_cases(path: Path, kind: type[AnyCase]) -> tuple[AnyCase, ...]: ...
 def read_cases(path: Path, kind: type[Case] = Case) -> tuple[Case, ...]:
     """Return the rows of a file whose columns are the fields of `Case` or a subclass; blank lines are passed over."""
     rows = ((record.place, record.json) for record in records(path))
-    return collect(rows, lambda row, _number: kind.model_validate_json(row), str(path))
+    return collect(rows, kind.model_validate_json, str(path))
 
 
 def collect(
     rows: Iterable[tuple[str, Written]],
-    to_case: Callable[[Written, int], AnyCase | None],
+    to_case: Callable[[Written], AnyCase | None],
     source: str,
     remedy: str = "A case is a JSON object with at least `id` and `question`.",
 ) -> tuple[AnyCase, ...]:
@@ -71,15 +72,15 @@ def collect(
 
     Args:
         rows: where each row stands, e.g. `Line 3 of questions.jsonl`, and what stands there, e.g. its JSON.
-        to_case: that and the row's number from 1 -> its case, or None to leave it out.
+        to_case: that -> its case, or None to leave it out.
         source: what is read, for messages.
         remedy: what to do about a row that is not a case.
     """
     cases: list[AnyCase] = []
     places: dict[str, str] = {}
-    for number, (place, row) in enumerate(rows, start=1):
+    for place, row in rows:
         try:
-            case = to_case(row, number)
+            case = to_case(row)
         except ValidationError as error:
             raise BadCasesError(f"{place} is not a case ({first_fault(error)}).", remedy) from error
         if case and case.id in places:
@@ -148,7 +149,7 @@ def _opened(path: Path) -> Iterator[io.BufferedReader]:
         if start.startswith(UTF_16):
             raise BadCasesError(f"{path} is written in UTF-16.", SAVE_AS_UTF_8)
         if b"\0" in start:
-            raise BadCasesError(f"{path} is not text.", "Unpack or export it: JSON lines or CSV, gzip or bzip2.")
+            raise BadCasesError(f"{path} is not text.", "Unpack or export it: JSON lines or CSV, plain, gzip or bzip2.")
         stream.read(len(UTF_8_MARK) if start.startswith(UTF_8_MARK) else 0)
         yield stream
 
@@ -185,9 +186,9 @@ def _keys(place: str, line: str) -> tuple[str, ...]:
     """Return the keys of a line that is a JSON object."""
     why = ""
     try:
-        value = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        value, why = None, f" ({why_no_json(error)})"
+        value = from_json(line)
+    except ValueError as error:  # its words name a line of the line
+        value, why = None, f" ({str(error).replace('line 1 column', 'character')})"
     if isinstance(value, dict):
         return tuple(value)
     if line.lstrip().startswith("{") and not line.endswith("\n"):
@@ -195,11 +196,6 @@ def _keys(place: str, line: str) -> tuple[str, ...]:
     if line.lstrip().startswith("["):
         raise BadCasesError(f"{place} begins a JSON list.", "Write one object a line, e.g. by `jq -c '.[]'`.")
     raise BadCasesError(f"{place} is not a JSON object{why}.", "Write one JSON object a line, or CSV with a header.")
-
-
-def why_no_json(error: Exception) -> str:
-    """Say what is wrong with a line, and where; the parser's own words name a line of the line."""
-    return f"{error.msg}, character {error.colno}" if isinstance(error, json.JSONDecodeError) else str(error)
 
 
 def _csv_rows(lines: Iterable[str], path: Path) -> Iterator[Record]:

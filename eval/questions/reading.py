@@ -20,10 +20,14 @@ from eval.questions import trec
 from eval.questions.files import Record, beginning, check_whole, collect, records
 from eval.questions.formats import FORMATS, Format
 from eval.questions.whole_files import WHOLE, WholeFormat
+from eval.tables import counted
 
 TREC, BEIR = "trec", "beir"
 NAMES = (*(format_.name for format_ in FORMATS), BEIR, TREC, *WHOLE)
 SHOWN_COLUMNS, SHOWN_CHARS = 12, 40
+
+Read = tuple[tuple[Case, ...], str, set[str]]
+"""The questions, the title of their format, and the columns that are of no use here."""
 
 
 def add_question_arguments(parser: argparse.ArgumentParser, *, limit: bool = True, required: bool = True) -> None:
@@ -83,12 +87,13 @@ def read_questions(
         BadCasesError: there is nothing to read, it is in no known format, or a row of it is wrong: it is named.
     """
     try:
-        cases, about = _read(path, format_name, split, limit)
+        cases, title, unused = _read(path, format_name, split, limit)
     except BadCasesError:
         if path.is_file():
             check_whole(path)
         raise
-    tell(f"{path.name}: {_counted(cases)} ({about}")
+    not_used = f" Columns not used: {_listed(sorted(unused))}." if unused else ""
+    tell(f"{path.name}: {_counted(cases)} ({title}).{not_used}")
     return cases
 
 
@@ -103,22 +108,22 @@ def documents_of(path: Path, format_name: str | None = None) -> dict[str, str]:
     raise BadCasesError(f"No documents come with {path}.", "Only SQuAD's and Doc2Dial's files bring them.")
 
 
-def _read(path: Path, format_name: str | None, split: str | None, limit: int | None) -> tuple[tuple[Case, ...], str]:
+def _read(path: Path, format_name: str | None, split: str | None, limit: int | None) -> Read:
     if path.is_dir() or format_name == BEIR:
         split = split or trec.DEFAULT_SPLIT
-        return trec.read_beir(path, split, limit), f"BEIR, split {split})."
+        return trec.read_beir(path, split)[:limit], f"BEIR, split {split}", set()
     if split is not None:
         raise BadCasesError(f"{path} has no splits: it is not a folder.", "Leave --split out, or name a BEIR folder.")
     if whole := _whole_format(path, format_name):
         numbered = ((f"Question {number} of {path}", case) for number, case in enumerate(whole.read(path)[0], start=1))
-        return collect(numbered, lambda case, _number: case, str(path))[:limit], f"{whole.title})."
+        return collect(numbered, lambda case: case, str(path))[:limit], whole.title, set()
     line = beginning(path).partition("\n")[0]
     if format_name == TREC or (format_name is None and "\t" in line and not line.startswith(("{", "["))):
-        return trec.read_topics(path)[:limit], "TREC topics)."
+        return trec.read_topics(path)[:limit], "TREC topics", set()
     return _read_rows(path, format_name, limit)
 
 
-def _read_rows(path: Path, format_name: str | None, limit: int | None) -> tuple[tuple[Case, ...], str]:
+def _read_rows(path: Path, format_name: str | None, limit: int | None) -> Read:
     found = records(path)
     first = next(found, None)
     if first is None:
@@ -126,16 +131,14 @@ def _read_rows(path: Path, format_name: str | None, limit: int | None) -> tuple[
     format_ = next((one for one in FORMATS if one.name == format_name), None) or _recognised(first, path)
     unused: set[str] = set()
 
-    def rows() -> Iterator[tuple[str, str]]:
-        for record in islice(chain([first], found), limit):
+    def rows() -> Iterator[tuple[str, tuple[str, int]]]:
+        for number, record in enumerate(islice(chain([first], found), limit), start=1):
             unused.update(set(record.columns) - format_.reads)
-            yield record.place, record.json
+            yield record.place, (record.json, number)
 
-    remedy = (
-        f"It was read as {format_.title}, each with {' and '.join(sorted(format_.marks))}; --format chooses another."
-    )
-    cases = collect(rows(), format_.to_case, str(path), remedy)
-    return cases, f"{format_.title})." + (f" Columns not used: {_listed(sorted(unused))}." if unused else "")
+    needed = " and ".join(sorted(format_.marks))
+    remedy = f"It was read as {format_.title}, each with {needed}; --format chooses another."
+    return collect(rows(), lambda row: format_.to_case(*row), str(path), remedy), format_.title, unused
 
 
 def _whole_format(path: Path, format_name: str | None) -> WholeFormat | None:
@@ -167,7 +170,7 @@ def _counted(cases: tuple[Case, ...]) -> str:
         "whose answer is not given": len(cases) - answered - unanswerable,
     }
     told = ", ".join(f"{count} {about}" for about, count in counts.items() if count)
-    return f"{len(cases)} question{'s' * (len(cases) != 1)}, {told}"
+    return f"{counted(len(cases), 'question')}, {told}"
 
 
 def _listed(columns: Sequence[str]) -> str:

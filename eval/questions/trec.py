@@ -10,7 +10,6 @@ judges are taken, as BEIR does. The corpus is not read: `python -m ingestion cor
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -42,7 +41,7 @@ class _Query(BaseModel):
 def read_topics(path: Path) -> tuple[Case, ...]:
     """Return the questions of a file of lines `id TAB question`."""
 
-    def to_case(line: str, _number: int) -> Case:
+    def to_case(line: str) -> Case:
         name, _, question = line.partition("\t")
         return Case(id=name, question=question)
 
@@ -73,8 +72,8 @@ def read_run(path: Path) -> dict[str, list[str]]:
     return ranked
 
 
-def read_beir(folder: Path, split: str = DEFAULT_SPLIT, limit: int | None = None) -> tuple[Case, ...]:
-    """Return the first questions that a split judges, in the order of `queries.jsonl`."""
+def read_beir(folder: Path, split: str) -> tuple[Case, ...]:
+    """Return the questions that a split judges, in the order of `queries.jsonl`."""
     queries = next((folder / name for name in BEIR_QUERIES if (folder / name).is_file()), None)
     if queries is None or not (folder / BEIR_QRELS).is_dir():
         lacks = BEIR_QUERIES[0] if queries is None else f"{BEIR_QRELS}/"
@@ -92,7 +91,7 @@ def read_beir(folder: Path, split: str = DEFAULT_SPLIT, limit: int | None = None
     if not judged:
         raise BadCasesError(f"{judgements} holds no judgement.", "Choose another split by --split.")
 
-    def to_case(row_json: str, _number: int) -> Case | None:
+    def to_case(row_json: str) -> Case | None:
         query = _Query.model_validate_json(row_json)
         return Case(id=query.id, question=query.text, relevance=judged[query.id]) if query.id in judged else None
 
@@ -101,7 +100,7 @@ def read_beir(folder: Path, split: str = DEFAULT_SPLIT, limit: int | None = None
     if missing := judged.keys() - {case.id for case in cases}:
         fact = f"{judgements} judges {len(missing)} queries that are not in {queries.name}: {min(missing)!r}."
         raise BadCasesError(fact, "Take both from the same data set.")
-    return tuple(islice(cases, limit))
+    return cases
 
 
 def topic_lines(cases: Iterable[Case]) -> str:

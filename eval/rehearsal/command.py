@@ -26,7 +26,7 @@ import httpx
 from errors import RagError
 from eval.argument_types import add_header_argument, seconds, service_url, whole_number
 from eval.asking.asking import Keeper, OutageError, RetryPolicy, ask_all
-from eval.asking.command import RUNS, new_header
+from eval.asking.command import RUNS
 from eval.cases import Case
 from eval.contract import command as contract
 from eval.contract.exchange import Exchange, client_of
@@ -34,11 +34,11 @@ from eval.contract.rules import Verdict, merged
 from eval.progress_bar import AskingProgress
 from eval.questions.reading import add_question_arguments, questions_of
 from eval.rehearsal.recorder import Recorder, failures, table
-from eval.run_folder import RunFolder, RunFolderError
+from eval.run_folder import Header, RunFolderError
 from eval.scoring.build import offline_scorers
 from eval.scoring.judge_option import Judging, add_judge_arguments
 from eval.scoring.stage import score_run
-from eval.submitting import RESULT, about, write
+from eval.submitting import RESULT, write
 from settings import Settings
 
 ROOT = Path(__file__).parents[2]
@@ -101,13 +101,13 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     seen = [one for recorder in recorders for one in recorder.observed.values()]
     rules = merged([*verdicts, *(verdict for one in seen for verdict in one.verdicts)])
     broken = [verdict for verdict in rules if verdict.state == "FAIL"]
-    valid, submitted = _submitted(out, cases, by_evaluate)
+    submission, submitted = write(out / RESULT, by_evaluate.rows(), [case.id for case in cases], allow_missing=False)
     faults = {
         "rules broken": len(broken),
         "answers empty": sum(one.empty for one in seen),
         "answers late": sum(one.late for one in seen),
         "questions not asked": len(cases) * len(recorders) - len(seen),
-        f"{RESULT} not valid": int(not valid),
+        f"{RESULT} not valid": int(not submission.valid(allow_missing=False)),
         "judge given up": int(judging is not None and judging.given_up),
     }
     ready = not any(faults.values())
@@ -197,7 +197,7 @@ async def _course(
         recorders = [Recorder(exchange, route, out) for route in ROUTES]
         for recorder in recorders:
             sys.stderr.write(f"{recorder.route}:\n")
-            header = new_header(arguments.questions, url, {"route": recorder.route})
+            header = Header.of(arguments.questions, url, settings={"route": recorder.route})
             keeper = Keeper(recorder.folder, header, cases)
             with recorder.folder.writing(), closing(AskingProgress(sys.stderr, len(cases))) as progress:
                 try:
@@ -205,13 +205,3 @@ async def _course(
                 except OutageError as error:
                     progress.note(f"{recorder.route}: {error.fact} The rest is not asked.")
     return verdicts, recorders
-
-
-def _submitted(out: Path, cases: Sequence[Case], folder: RunFolder) -> tuple[bool, list[str]]:
-    """Write the result file and judge it; return whether it can be handed in, and what is to be said of it."""
-    rows = folder.rows()
-    answers = {id_: row.answer for id_, row in rows.items() if row.answer and row.answer.strip()}
-    verdict = write(out / RESULT, answers, [case.id for case in cases], allow_missing=False)
-    valid = verdict.valid(allow_missing=False)
-    first = f"{out / RESULT}{'' if valid else ' is not written'}: {verdict.counted()}."
-    return valid, [first, *verdict.told(), *(about(answers, rows) if answers else ())]

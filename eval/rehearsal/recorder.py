@@ -7,7 +7,6 @@ A reply is reduced at once, since a hundred streams of snapshots are larger than
 see of all of them is one table, with a column for each route.
 """
 
-import statistics
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -23,9 +22,8 @@ from eval.rows import Row
 from eval.run_folder import RunFolder
 from eval.scoring.catalogue import METRICS
 from eval.scoring.judge_option import FAMILIES
-from eval.tables import aligned, quantile
+from eval.tables import ABSENT, aligned, figure, quantile, spread
 
-NOTHING = "–"
 SCORES = {"rouge_l": "ROUGE-L", "bert_score_f1": "BERTScore, F1"} | {
     metric.name: f"judge: {metric.name}" for metric in METRICS.values() if metric.family in {*FAMILIES, "deepeval"}
 }
@@ -92,7 +90,7 @@ class Recorder:
             answer = row.answer
         except NoReplyError as error:
             failure = error.fact
-            # Who replies is up, however bad the replies are: they are counted, and the course goes on.
+            # A service that replies is up, however bad its replies are: they are counted, and the course goes on.
             raise NoReplyError(error.fact, error.remedy, refused=0 < reply.status < 500) from error
         finally:
             steps = [step.strip() for step in read.steps.split(SEPARATOR)]
@@ -124,7 +122,7 @@ def table(recorders: Sequence[Recorder], questions: int) -> str:
     figures, scores = [_figures(one, questions) for one in recorders], [_scores(one) for one in recorders]
     lines = [[name, *(column[name] for column in figures)] for name in figures[0]]
     known = [name for name in SCORES if any(name in column for column in scores)]
-    lines += [[SCORES[name], *(column.get(name, NOTHING) for column in scores)] for name in known]
+    lines += [[SCORES[name], *(column.get(name, ABSENT) for column in scores)] for name in known]
     return aligned(["", *(one.route for one in recorders)], lines, left={0})
 
 
@@ -141,7 +139,11 @@ def _figures(recorder: Recorder, questions: int) -> dict[str, str]:
     seen = list(recorder.observed.values())
     outcomes = Counter(row.outcome for row in recorder.folder.rows().values())
     seconds, first_s = [one.seconds for one in seen], [one.first_record_s for one in seen if one.first_record_s]
-    size_kib = [one.size_bytes / 1024 for one in seen]
+    size_kib, steps = [one.size_bytes / 1024 for one in seen], [len(one.step_chars) for one in seen]
+
+    def at(share: float, values: Sequence[float], digits: int = 2) -> str:
+        return figure(quantile(values, share) if values else None, digits)
+
     return {
         "questions asked": f"{len(seen)} of {questions}",
         "answered": str(outcomes["answered"]),
@@ -150,16 +152,16 @@ def _figures(recorder: Recorder, questions: int) -> dict[str, str]:
         "errors, no reply": str(sum(bool(one.failure) and not one.empty for one in seen)),
         "replies that break the contract": str(sum(one.breaks for one in seen)),
         f"later than {LIMIT_S} s": str(sum(one.late for one in seen)),
-        "whole answer, p50, s": _at(0.5, seconds),
-        "whole answer, p95, s": _at(0.95, seconds),
-        "whole answer, slowest, s": _at(1, seconds),
-        "first record, p50, s": _at(0.5, first_s),
-        "first record, p95, s": _at(0.95, first_s),
-        "steps of an answer": _spread([len(one.step_chars) for one in seen]),
-        "characters of a step": _spread([chars for one in seen for chars in one.step_chars]),
+        "whole answer, p50, s": at(0.5, seconds),
+        "whole answer, p95, s": at(0.95, seconds),
+        "whole answer, slowest, s": at(1, seconds),
+        "first record, p50, s": at(0.5, first_s),
+        "first record, p95, s": at(0.95, first_s),
+        "steps of an answer": spread(steps if any(steps) else [], 0),
+        "characters of a step": spread([chars for one in seen for chars in one.step_chars], 0),
         "streams with steps after the answer": str(sum(one.late_steps for one in seen)),
-        "on the wire, p50, KiB": _at(0.5, size_kib, ",.1f"),
-        "on the wire, largest, KiB": _at(1, size_kib, ",.1f"),
+        "on the wire, p50, KiB": at(0.5, size_kib, 1),
+        "on the wire, largest, KiB": at(1, size_kib, 1),
     }
 
 
@@ -167,18 +169,5 @@ def _scores(recorder: Recorder) -> dict[str, str]:
     """Return what the scores spell, by metric; those that apply to no row are left out."""
     cells = recorder.folder.cells().values()
     found = means(cells, {name for row in cells for name in row} & SCORES.keys())
-    partial = {name: f" ({mean.n}/{mean.of})" if mean.n < mean.of else "" for name, mean in found.items()}
-    return {
-        name: NOTHING if mean.value is None else f"{mean.value:.3f}{partial[name]}"
-        for name, mean in found.items()
-        if mean.of
-    }
-
-
-def _at(share: float, values: Sequence[float], form: str = ".2f") -> str:
-    return format(quantile(values, share), form) if values else NOTHING
-
-
-def _spread(numbers: Sequence[int]) -> str:
-    """Spell the median of some numbers, the smallest and the largest."""
-    return f"{statistics.median(numbers):.0f} ({min(numbers)} to {max(numbers)})" if any(numbers) else NOTHING
+    partial = {name: f" ({mean.n}/{mean.of})" if 0 < mean.n < mean.of else "" for name, mean in found.items()}
+    return {name: figure(mean.value, 3) + partial[name] for name, mean in found.items() if mean.of}

@@ -5,24 +5,25 @@ from pathlib import Path
 
 import pytest
 
+from eval.__main__ import main
+from eval.rows import Row
 from eval.submitting import SubmissionError, Verdict, judge, write
 
 IDS = ["V_1", "V_2", "V_3", "V_4", "V_5"]
 ANSWERS = {id_: f"Answer to {id_}.\u2028 «é»\n[1]" for id_ in IDS}
+ROWS = {id_: Row(id=id_, outcome="answered", answer=answer) for id_, answer in ANSWERS.items()}
 
 
 def line(query_id: object = "V_1", generated_response: object = "Wind.", **more: object) -> str:
     return json.dumps({"query_id": query_id, "generated_response": generated_response, **more}) + "\n"
 
 
-def judged(folder: Path, content: str | bytes) -> Verdict:
-    path = folder / "result.jsonl"
-    path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return judge(path, IDS)
+def judged(content: str | bytes) -> Verdict:
+    return judge(content.encode() if isinstance(content, str) else content, IDS)
 
 
 def test_all_answers_are_written_in_the_order_of_the_questions_with_two_keys_each(tmp_path: Path) -> None:
-    verdict = write(tmp_path / "result.jsonl", dict(reversed(ANSWERS.items())), IDS, allow_missing=False)
+    verdict, _ = write(tmp_path / "result.jsonl", dict(reversed(ROWS.items())), IDS, allow_missing=False)
 
     assert verdict.valid(allow_missing=False)
     lines = (tmp_path / "result.jsonl").read_text(encoding="utf-8").splitlines()  # cuts at U+2028 as well
@@ -36,7 +37,7 @@ def test_a_file_that_is_not_whole_leaves_the_one_before_it_alone(tmp_path: Path)
     path = tmp_path / "result.jsonl"
     path.write_text("before")
 
-    verdict = write(path, {id_: "x" for id_ in IDS[1:]}, IDS, allow_missing=False)
+    verdict, _ = write(path, {id_: ROWS[id_] for id_ in IDS[1:]}, IDS, allow_missing=False)
 
     assert (verdict.missing, verdict.valid(allow_missing=False)) == (("V_1",), False)
     assert path.read_text() == "before"
@@ -47,35 +48,41 @@ def test_a_file_that_is_not_whole_leaves_the_one_before_it_alone(tmp_path: Path)
 def test_missing_answers_are_allowed_down_to_eighty_percent(tmp_path: Path, count: int, written: bool) -> None:
     path = tmp_path / "result.jsonl"
 
-    write(path, {id_: "x" for id_ in IDS[:count]}, IDS, allow_missing=True)
+    write(path, {id_: ROWS[id_] for id_ in IDS[:count]}, IDS, allow_missing=True)
 
     assert path.exists() == written
 
 
 def test_a_folder_that_takes_no_file_is_told(tmp_path: Path) -> None:
     with pytest.raises(SubmissionError, match="cannot be written: No such file or directory"):
-        write(tmp_path / "none" / "result.jsonl", ANSWERS, IDS, allow_missing=False)
+        write(tmp_path / "none" / "result.jsonl", ROWS, IDS, allow_missing=False)
 
 
-def test_other_keys_and_any_order_are_allowed(tmp_path: Path) -> None:
+def test_other_keys_and_any_order_are_allowed() -> None:
     content = "".join(line(id_, citations=[], answered=True) for id_ in reversed(IDS))
 
-    assert judged(tmp_path, content) == Verdict((), (), 5)
+    assert judged(content) == Verdict((), (), 5)
 
 
 @pytest.mark.parametrize(
     ("bad", "fault"),
     [
         (line(generated_response=" \n"), "Line 2 answers 'V_1' with nothing."),
-        (line(generated_response=None), "Line 2 answers 'V_1' without a `generated_response` that is a text."),
+        (
+            line(generated_response=None),
+            "Line 2 is not a result (`generated_response`: ",
+        ),
         (line("V_2"), "Line 2 answers 'V_2' a second time, after line 1."),
         (line("V_9"), "Line 2 answers 'V_9', which is not a question of the validation file."),
         (line("v_1"), "Line 2 answers 'v_1', which is not a question of the validation file."),
-        (line(1), "Line 2 has no `query_id` that is a text."),
-        ("[]\n", "Line 2 is not a JSON object."),
+        (line(1), "Line 2 is not a result (`query_id`: Input should be a valid string)."),
+        ("[]\n", "Line 2 is not a result (Input should be an object)."),
         ("\n", "Line 2 is blank."),
-        (b'{"query_id": "V_1", "generated_response": "caf\xe9"}\n', "Line 2 is not UTF-8."),
-        (line()[:-9], "Line 2 is not JSON (Expecting value, character 43)."),
+        (
+            b'{"query_id": "V_1", "generated_response": "caf\xe9"}\n',
+            "Line 2 is not a result (Invalid JSON: invalid unicode code point at ",
+        ),
+        (line()[:-9], "Line 2 is not a result (Invalid JSON: EOF while parsing a value at "),
     ],
     ids=[
         "empty answer",
@@ -90,8 +97,8 @@ def test_other_keys_and_any_order_are_allowed(tmp_path: Path) -> None:
         "torn",
     ],
 )
-def test_each_line_that_is_wrong_is_named(tmp_path: Path, bad: str | bytes, fault: str) -> None:
-    verdict = judged(tmp_path, line("V_2").encode() + (bad.encode() if isinstance(bad, str) else bad))
+def test_each_line_that_is_wrong_is_named(bad: str | bytes, fault: str) -> None:
+    verdict = judged(line("V_2").encode() + (bad.encode() if isinstance(bad, str) else bad))
 
     assert len(verdict.faults) == 1
     assert verdict.faults[0].startswith(fault)
@@ -99,16 +106,18 @@ def test_each_line_that_is_wrong_is_named(tmp_path: Path, bad: str | bytes, faul
     assert verdict.missing == ("V_1", "V_3", "V_4", "V_5")
 
 
-def test_all_faults_are_told_at_once(tmp_path: Path) -> None:
-    verdict = judged(tmp_path, line() + line() + line("V_2", "") + "x\n")
+def test_all_faults_are_told_at_once() -> None:
+    verdict = judged(line() + line() + line("V_2", "") + "x\n")
 
     assert [fault.split(" ")[1] for fault in verdict.faults] == ["2", "3", "4"]
 
 
-def test_an_empty_file_and_none_at_all_are_told(tmp_path: Path) -> None:
-    assert judged(tmp_path, "").faults == ("The file is empty.",)
-    with pytest.raises(SubmissionError, match="cannot be read: No such file"):
-        judge(tmp_path / "none.jsonl", IDS)
+def test_an_empty_file_and_none_at_all_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert judged("").faults == ("The file is empty.",)
+    questions = tmp_path / "questions.jsonl"
+    questions.write_text('{"id": "V_1", "question": "What is it?"}')
+    assert main(["submit", str(questions), "--validate", str(tmp_path / "none.jsonl")]) == 1
+    assert "cannot be read: No such file" in capsys.readouterr().err
 
 
 def test_many_missing_answers_are_told_in_one_sentence() -> None:

@@ -145,7 +145,7 @@ def test_validate_lists_every_line_that_is_wrong(
         f"{path}: 1 of 10 questions are answered.",
         "Line 2 answers 'V_1' a second time, after line 1.",
         "Line 3 answers 'V_2' with nothing.",
-        "Line 4 is not JSON (Expecting value, character 1).",
+        "Line 4 is not a result (Invalid JSON: expected ident at line 1 column 2).",
         "9 of 10 questions have no answer: V_0, V_2, V_3, V_4, V_5 and 4 more.",
         "Not valid.",
     ]

@@ -196,7 +196,7 @@ def test_a_run_is_not_gone_on_with_for_other_questions_or_another_service(tried:
 
         code, _, err = tried.run(service.url, "--limit", "3")
         assert code == 1
-        assert "now other 3 are to be asked (--limit, --split)" in err
+        assert "now another selection of 3 is to be asked (--limit, --split)" in err
 
         tried.ask_for(QUESTIONS[:6])
         code, _, err = tried.run(service.url)

@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from eval.asking.asking import Keeper, check_facts, check_place, check_questions
-from eval.asking.target import Facts, NoReplyError
+from eval.asking.asking import Keeper, check_place, check_questions, check_system
+from eval.asking.target import NoReplyError
 from eval.run_folder import RunFolder, RunFolderError
 from tests.unit.eval.asking.fakes import a_case, a_header, a_row
 
@@ -70,7 +70,7 @@ def test_the_same_questions_and_target_are_gone_on_with(tmp_path: Path) -> None:
     ("changes", "count", "message"),
     [
         ({"questions_sha256": "1", "questions": "r.jsonl"}, 3, "the questions of q.jsonl were others than those of r"),
-        ({}, 2, r"it asks 3 of the questions, and now other 2 are to be asked \(--limit, --split\)"),
+        ({}, 2, r"it asks 3 of the questions, and now another selection of 2 is to be asked \(--limit, --split\)"),
         ({"target": "http://b"}, 3, "it asked t, and now http://b is to be asked"),
     ],
     ids=["file", "limit", "target"],
@@ -84,8 +84,8 @@ def test_other_questions_or_targets_are_refused(
     assert caught.value.remedy == "Change that back to go on with it, or begin another run: --out FOLDER."
 
 
-def test_the_same_facts_are_gone_on_with(tmp_path: Path) -> None:
-    check_facts(a_run(tmp_path), Facts("t", fingerprint="f1", **KNOWN))
+def test_the_same_system_is_gone_on_with(tmp_path: Path) -> None:
+    check_system(a_run(tmp_path), a_header(fingerprint="f1", **KNOWN))
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_the_same_facts_are_gone_on_with(tmp_path: Path) -> None:
 )
 def test_what_changed_is_named(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
     with pytest.raises(RunFolderError, match=message):
-        check_facts(a_run(tmp_path), Facts("t", **{"fingerprint": "f1", **KNOWN, **changes}))
+        check_system(a_run(tmp_path), a_header(**{"fingerprint": "f1", **KNOWN, **changes}))
 
 
 def test_of_many_changes_the_first_are_named_and_the_others_counted(tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def test_of_many_changes_the_first_are_named_and_the_others_counted(tmp_path: Pa
     now = {"answer": {str(number): -number - 1 for number in range(9)}}
 
     with pytest.raises(RunFolderError, match=r"answer\.3 was 3 and is -4; and 5 more"):
-        check_facts(a_run(tmp_path, settings=settings), Facts("t", **{**KNOWN, "settings": now}))
+        check_system(a_run(tmp_path, settings=settings), a_header(**{**KNOWN, "settings": now}))
 
 
 def test_a_folder_with_other_things_is_left_alone(tmp_path: Path) -> None:

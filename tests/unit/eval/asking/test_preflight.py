@@ -1,13 +1,16 @@
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 import httpx
 import pytest
 
-from eval.asking.preflight import FirstReplies, PreflightError, check_author, check_chunks, look_at_service
-from eval.asking.target import Facts
+from eval.asking.asking import FirstReplies
+from eval.asking.http import look_at_service
+from eval.asking.target import PreflightError, check_author, check_chunks
+from eval.run_folder import Header
 from tests.fakes.engines import FakeEngine
 from tests.fakes.http import client_of
-from tests.unit.eval.asking.fakes import a_case, a_row
+from tests.unit.eval.asking.fakes import a_case, a_header, a_row
 
 HEALTH = {"status": "ok", "chroma": "ok", "llm_ready": True, "llm_reason": "No language model is used."}
 STATS = {"total_chunks": 120, "corpus": "papers", "documents": 9, "leaves": 120, "model": "minilm", "state": "5"}
@@ -16,7 +19,7 @@ READY = {"ready": True, "synthesizer": "openai", "versions": {"treeline": "1"}}
 
 async def look(
     replies: dict[str, tuple[int, Any]] | None = None, *, corpus: str | None = None, require_llm: bool = False
-) -> Facts:
+) -> tuple[Header, Sequence[str]]:
     known = {"/health": (200, HEALTH), "/stats": (200, STATS), "/ready": (200, READY), **(replies or {})}
 
     def handle(request: httpx.Request) -> httpx.Response:
@@ -26,16 +29,16 @@ async def look(
         return httpx.Response(status, json=body)
 
     async with httpx.AsyncClient(base_url="http://service", transport=httpx.MockTransport(handle)) as client:
-        return await look_at_service(client, corpus, require_llm=require_llm)
+        return await look_at_service(client, a_header(), corpus, require_llm=require_llm)
 
 
 async def test_what_our_service_tells_is_kept() -> None:
-    facts = await look(corpus="papers", require_llm=True)
+    header, warnings = await look(corpus="papers", require_llm=True)
 
-    assert (facts.name, facts.corpus, facts.warnings) == ("http://service", "papers", ())
-    assert facts.settings["index"]["leaves"] == 120
-    assert facts.settings["llm"] == {"provider": "openai"}
-    assert facts.versions == {"treeline": "1"}
+    assert (header.target, header.corpus, warnings) == ("t", "papers", [])
+    assert header.settings["index"]["leaves"] == 120
+    assert header.settings["llm"] == {"provider": "openai"}
+    assert header.versions == {"treeline": "1"}
 
 
 async def test_the_real_routes_tell_it() -> None:
@@ -47,25 +50,36 @@ async def test_the_real_routes_tell_it() -> None:
 
     async with httpx.AsyncClient(base_url="http://service", transport=httpx.MockTransport(handle)) as client:
         with pytest.raises(PreflightError, match="The corpus 'default' is empty"):
-            await look_at_service(client, None, require_llm=False)
+            await look_at_service(client, a_header(), None, require_llm=False)
         with pytest.raises(
             PreflightError, match=r"http://service refuses: There is no corpus 'papers'\. Known corpora"
         ):
-            await look_at_service(client, "papers", require_llm=False)
+            await look_at_service(client, a_header(), "papers", require_llm=False)
+
+
+async def test_a_reply_that_breaks_off_is_not_that_of_a_strangers_service() -> None:
+    async def part() -> AsyncIterator[bytes]:
+        yield b'{"llm_ready": '
+        raise httpx.ReadError("Connection reset by peer")
+
+    transport = httpx.MockTransport(lambda _: httpx.Response(200, content=part()))
+    async with httpx.AsyncClient(base_url="http://service", transport=transport) as client:
+        with pytest.raises(PreflightError, match="Nothing answers at http://service: ReadError: Connection reset"):
+            await look_at_service(client, a_header(), None, require_llm=False)
 
 
 async def test_nothing_listens() -> None:
     async with httpx.AsyncClient(base_url="http://127.0.0.1:9") as client:
         with pytest.raises(PreflightError, match=r"Nothing answers at http://127\.0\.0\.1:9: .*correct --url"):
-            await look_at_service(client, None, require_llm=False)
+            await look_at_service(client, a_header(), None, require_llm=False)
 
 
 @pytest.mark.parametrize("health", [(404, {"detail": "Not Found"}), (200, {"status": "ok"}), (405, {})])
 async def test_a_strangers_service_is_taken_as_it_is_with_a_warning(health: tuple[int, Any]) -> None:
-    facts = await look({"/health": health}, corpus="papers")
+    header, warnings = await look({"/health": health}, corpus="papers")
 
-    assert (facts.corpus, facts.settings, facts.versions) == ("papers", {}, {})
-    assert "only its replies can be judged" in facts.warnings[0]
+    assert (header.corpus, header.settings, header.versions) == ("papers", {}, {})
+    assert "only its replies can be judged" in warnings[0]
 
 
 async def test_a_service_that_is_broken_is_not_asked() -> None:
@@ -81,29 +95,29 @@ async def test_a_corpus_that_cannot_be_opened_stops_the_run() -> None:
 
 
 async def test_another_corpus_may_be_damaged() -> None:
-    facts = await look({"/ready": (503, {**READY, "ready": False})}, corpus=None)
+    header, _ = await look({"/ready": (503, {**READY, "ready": False})}, corpus=None)
 
-    assert facts.versions == {"treeline": "1"}
+    assert header.versions == {"treeline": "1"}
 
 
 async def test_a_language_model_that_is_down_is_a_warning() -> None:
-    facts = await look({"/health": (200, {**HEALTH, "llm_ready": False, "llm_reason": "It is down."})})
+    _, warnings = await look({"/health": (200, {**HEALTH, "llm_ready": False, "llm_reason": "It is down."})})
 
-    assert facts.warnings == ("The language model did not write when it was last asked: It is down.",)
+    assert warnings == ["The language model did not write when it was last asked: It is down."]
 
 
 async def test_where_a_model_has_to_write_one_has_to_be_set() -> None:
     with pytest.raises(PreflightError, match="no language model is set"):
         await look({"/ready": (200, {**READY, "synthesizer": "extractive"})}, require_llm=True)
     with pytest.raises(PreflightError, match="no language model is set"):
-        check_author("extractive", ready=True, reason="", required=True)
+        check_author("extractive")
 
 
 def test_a_corpus_must_hold_something_and_should_hold_more() -> None:
     with pytest.raises(PreflightError, match=r"'x' is empty.*python -m ingestion PATH --corpus x"):
         check_chunks("x", 0)
-    assert check_chunks("x", 49) == ("The corpus 'x' holds 49 chunks, fewer than 50: is it whole?",)
-    assert check_chunks("x", 50) == ()
+    assert check_chunks("x", 49) == ["The corpus 'x' holds 49 chunks, fewer than 50: is it whole?"]
+    assert check_chunks("x", 50) == []
 
 
 def test_five_abstentions_at_the_beginning_are_told_once() -> None:

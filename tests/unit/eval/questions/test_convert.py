@@ -108,7 +108,9 @@ def test_runs_of_others_are_scored_as_ours(tmp_path: Path, capsys: pytest.Captur
         assert main(["score", str(tmp_path / name)]) == 0
 
     told = capsys.readouterr().out
+    asked = Header.of(questions, "in process")
     agent, ranking = (RunFolder(tmp_path / name).cells()["769"] for name in ("agent", "ranking"))
+    assert RunFolder(tmp_path / "agent").header().questions_sha256 == asked.questions_sha256  # one history with ours
     assert agent["mrr"].score == 1.0
     assert agent["contains"].score == 1.0
     assert ranking["mrr"].score == 0.5
