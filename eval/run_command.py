@@ -15,6 +15,7 @@ from eval.asking.table import describe
 from eval.progress_bar import ScoringProgress, tell
 from eval.questions.reading import add_question_arguments, questions_of
 from eval.reporting.command import report
+from eval.reporting.history import overview
 from eval.run_folder import RunFolder
 from eval.scoring.build import offline_scorers
 from eval.scoring.judge_option import Judging, add_judge_arguments
@@ -49,6 +50,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
             score_offline(folder, settings)
         if judging:
             judging.score(folder, sys.stderr)
+        overview(folder)  # kept now, so that a history of many runs opens at once
     sys.stdout.write(describe(folder, judging.describe(folder) if judging else "") + "\n")
     if arguments.reports:
         _, files = report(folder, arguments.reports)
