@@ -23,7 +23,7 @@ from eval.scoring.catalogue import names_of
 from eval.scoring.judge_client import Judge
 from eval.scoring.judged.scorer import Ask, Judged, JudgedScorer
 from eval.scoring.offline.answer import BATCH_ROWS, VECTOR_DECIMALS
-from eval.scoring.stage import Line, Todo, lacking, references_of
+from eval.scoring.stage import Line, Todo, lacking
 
 if TYPE_CHECKING:
     from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -129,7 +129,7 @@ class RagasOfflineScorer:
 
 async def _score_batch(ragas: Computes, batch: Todo) -> list[Line]:
     answers = [(case, row) for case, row in batch if row.outcome == "answered"]
-    texts = [text for case, row in answers for text in (_said(row), *references_of(case)) if text]
+    texts = [text for case, row in answers for text in (_said(row), *_references(case)) if text]
     with suppress(ModelError):  # told as the failure of the cell that needs it
         ragas.prepare(texts)
     return [
@@ -153,10 +153,10 @@ async def _context_cell(ragas: Computes, name: str, case: Case, row: Row) -> Cel
 
 
 async def _text_cell(ragas: Computes, name: str, case: Case, row: Row) -> Cell:
-    if lack := lacking(case, row, "reference", declined=0.0):
+    if lack := lacking(case, row, "references", declined=0.0):
         return lack
     best = failed("there is no reference")
-    for reference in references_of(case):
+    for reference in _references(case):
         cell = await _cell(ragas, name, MOST_TEXT_PAIRS, response=_said(row), reference=reference)
         if best.score is None or (cell.score is not None and cell.score > best.score):
             best = cell
@@ -174,6 +174,10 @@ async def _cell(ragas: Computes, name: str, most_pairs: int, **texts: str | list
     except _BROKEN as error:
         return failed(f"RAGAS cannot compute it: {type(error).__name__}: {error}.")
     return scored(round(value, VECTOR_DECIMALS) if name == OF_VECTORS else value)
+
+
+def _references(case: Case) -> list[str]:
+    return [text for text in (case.answer, *case.alternatives) if text]
 
 
 def _said(row: Row) -> str:

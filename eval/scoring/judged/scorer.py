@@ -19,7 +19,7 @@ from eval.cells import Cell, failed, not_applicable, scored
 from eval.metrics import spoken
 from eval.rows import Quote, Row
 from eval.scoring.judge_client import Judge, JudgeDownError, JudgeError, JudgeRefusedError
-from eval.scoring.stage import Cells, Line, Need, Todo, lacking, references_of
+from eval.scoring.stage import Cells, Line, Need, Todo, lacking
 from eval.tables import counted
 
 ROUNDING = 1e-6
@@ -53,7 +53,8 @@ class Judged:
 
     def without_asking(self, case: Case, row: Row) -> Cell | None:
         """Return the cell of a row that needs no judge for it; None if one must be asked."""
-        if cell := lacking(case, row, *self.needs, declined=self.declined):
+        is_empty = not spoken(row.answer or "")
+        if cell := lacking(case, row, *self.needs, declined=self.declined, is_empty=is_empty):
             return cell
         if "passages" in self.needs and not any(passage.text.strip() for passage in row.passages):
             return not_applicable("the service tells no passages")
@@ -96,7 +97,7 @@ class Material:
         return cls(
             question=case.question,
             answer=spoken(written),
-            reference=next(iter(references_of(case)), ""),
+            reference=case.answer or "",
             passages=tuple(passage.text for passage in row.passages if passage.text.strip()),
             written=written,
             quotes=tuple(quote for quote in row.citations if quote.quote),

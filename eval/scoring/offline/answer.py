@@ -73,7 +73,7 @@ class AnswerScorer:
         names = names_of(self.family)
         for begin in range(0, len(todo), BATCH_ROWS):
             batch = todo[begin : begin + BATCH_ROWS]
-            lacks = {row.id: lacking(case, row, "reference", declined=0.0) for case, row in batch}
+            lacks = {row.id: lacking(case, row, "words", declined=0.0) for case, row in batch}
             answers = [(case, row) for case, row in batch if lacks[row.id] is None]
             try:
                 said = self.cells(answers) if answers else {}

@@ -45,6 +45,10 @@ def test_answers_are_compared_without_marks_and_the_best_reference_counts() -> N
     assert cells["ragas_string_similarity"] == scored(4 / 4)
 
 
+def test_a_reference_without_any_word_is_compared_letter_by_letter() -> None:
+    assert cells_of(answered("++++"), answer="++")["ragas_string_similarity"] == scored(2)
+
+
 def test_a_metric_that_breaks_or_is_no_number_has_failed_alone() -> None:
     cells = cells_of(answered("Betz"), answer="Betz")
 

@@ -118,6 +118,18 @@ def test_a_cell_that_the_row_or_the_case_does_not_allow_asks_nothing(server: Scr
     }
 
 
+def test_the_judge_compares_with_the_answer_alone_whether_it_holds_a_word_or_not(
+    server: ScriptedLLM, tmp_path: Path
+) -> None:
+    others = Case(id="1", question=QUESTION, alternatives=("Ada",))
+    symbol = Case(id="2", question="Which operator increments?", answer="++")
+
+    cells = cells_of(scorer_of(judge_of(server, tmp_path)), (others, row("1")), (symbol, row("2")))
+
+    assert cells["1"]["answer_correctness"].not_applicable == "the case has no reference answer"
+    assert cells["2"]["answer_correctness"].score is not None
+
+
 @pytest.mark.fault("F2")
 def test_junk_on_a_fifth_of_the_rows_changes_the_coverage_and_not_the_mean_of_the_rest(tmp_path: Path) -> None:
     pairs = [(CASE.model_copy(update={"id": str(n)}), row(str(n), f"{ANSWER}. Row {n}")) for n in range(10)]

@@ -53,7 +53,7 @@ def test_the_best_of_several_right_answers_counts() -> None:
 
 @pytest.mark.parametrize(
     ("said", "score"),
-    [("It was Albert Betz.", 1), ("I don't know.", 0), ("I don’t know who it was.", 0), ("Newton.", -1)],
+    [("It was Albert Betz.", 1), ("I don't know.", 0), ("I don’t know who it was.", 0), ("Newton.", -1), ("[1]", -1)],
 )
 def test_a_wrong_answer_costs_what_a_right_one_gains(said: str, score: int) -> None:
     assert cells_of(answered(said), answer="Albert Betz")["crag_score"] == scored(score)
