@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from errors import SettingsError
 from eval.rows import Quote
-from eval.scoring.judge_client import Judge, JudgeCache
+from eval.scoring.judge_client import Judge
 from eval.scoring.judged.deepeval_metrics import deepeval_scorer
 from eval.scoring.judged.families import OWN
 from eval.scoring.offline import citations, nuggets, retrieval, service
@@ -96,7 +96,7 @@ def open_judge(settings: Settings) -> Judge:
             f"--judge needs {' and '.join(missing)}.",
             "They name an OpenAI-compatible server, e.g. http://127.0.0.1:8001/v1, and a model there.",
         )
-    return Judge(settings.judge, JudgeCache(settings.judge.cache_dir), _tell)
+    return Judge(settings.judge, _tell)
 
 
 def judged_scorers(

@@ -27,7 +27,14 @@ from typing import Any, TypeVar
 
 import httpx
 from pydantic import AliasPath, BaseModel, Field, ValidationError
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_exponential_jitter
+from tenacity import (
+    AsyncRetrying,
+    RetryCallState,
+    retry_if_exception,
+    stop_after_attempt,
+    stop_before_delay,
+    wait_exponential_jitter,
+)
 
 from errors import RagError
 from loopback import may_use_proxy
@@ -118,71 +125,29 @@ class _Completion(BaseModel):
     completion_tokens: int | None = Field(None, validation_alias=AliasPath("usage", "completion_tokens"))
 
 
-class JudgeCache:
-    """A folder of replies; many processes may share it.
-
-    Files appear whole or not at all; one that cannot be read counts as absent.
-
-    Raises:
-        JudgeCacheError: the folder cannot be made, or a reply cannot be written.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        with self._refusals_named():
-            folder.mkdir(parents=True, exist_ok=True)
-
-    def path(self, url: str, request: bytes, nth: str) -> Path:
-        """Name a request's file: by the server, all that is sent to it, and the number of the repetition."""
-        key = hashlib.sha256(b"\0".join((url.encode(), nth.encode(), request))).hexdigest()
-        return self._folder / key[:2] / f"{key[2:]}.json"
-
-    def get(self, path: Path) -> str | None:
-        """Return what is kept, if anything."""
-        try:  # here, not in a thread: handing over takes longer than a small file
-            return str(json.loads(path.read_bytes())["text"])
-        except (OSError, ValueError, LookupError, TypeError):
-            return None
-
-    def put(self, path: Path, text: str) -> None:
-        """Keep a reply; it is complete on disk when this returns."""
-        with self._refusals_named():
-            path.parent.mkdir(exist_ok=True)
-            descriptor, draft = tempfile.mkstemp(dir=path.parent, suffix=".part")
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(json.dumps({"text": text}).encode())
-            os.replace(draft, path)
-
-    @contextmanager
-    def _refusals_named(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            raise JudgeCacheError(
-                f"The judge's replies cannot be kept in {self._folder}: {error.strerror or error}.",
-                "Make room there, or set RAG_JUDGE__CACHE_DIR to a folder that can be written.",
-            ) from error
-
-
 class Judge:
-    """A language model that judges answers.
+    """A language model that judges answers, and the folder of its replies, which many processes may share.
 
     Attributes:
         tally: what it took so far.
         given_up: why nothing is asked any more; None while all is well.
         tell: told in a line what is about to be asked.
+
+    Raises:
+        JudgeCacheError: the folder cannot be made.
     """
 
-    def __init__(self, settings: JudgeSettings, cache: JudgeCache, tell: Callable[[str], object] = logger.info) -> None:
+    def __init__(self, settings: JudgeSettings, tell: Callable[[str], object] = logger.info) -> None:
         self.tally = Tally()
         self.given_up: JudgeError | None = None
         self.tell = tell
         self._settings = settings
         self._url = f"{(settings.base_url or '').rstrip('/')}/chat/completions"
-        self._cache = cache
         self._client: httpx.AsyncClient | None = None
         self._in_vain: list[JudgeError] = []
         self._useful = False
+        with self._refusals_named():
+            settings.cache_dir.mkdir(parents=True, exist_ok=True)
 
     @asynccontextmanager
     async def connected(self) -> AsyncIterator[None]:
@@ -213,8 +178,9 @@ class Judge:
             JudgeCacheError: the reply cannot be kept.
         """
         request = self._request(prompt, schema)
-        path = self._cache.path(self._url, request, nth)
-        kept = self._cache.get(path)
+        key = hashlib.sha256(b"\0".join((self._url.encode(), nth.encode(), request))).hexdigest()
+        path = self._settings.cache_dir / key[:2] / f"{key[2:]}.json"
+        kept = _kept(path)
         if kept is not None:
             with suppress(JudgeUnusableError):  # an earlier version may have been less strict
                 value = read(kept)
@@ -226,7 +192,7 @@ class Judge:
         except JudgeError:
             self.tally.failed += 1
             raise
-        self._cache.put(path, text)
+        self._keep(path, text)
         return value
 
     def row_done(self, in_vain: JudgeError | None) -> None:
@@ -240,6 +206,25 @@ class Judge:
         """Take note that these were all rows: a judge that was of use to none is given up, however few they were."""
         if self._in_vain and not self._useful:
             self.given_up = self._in_vain[-1]
+
+    def _keep(self, path: Path, text: str) -> None:
+        """Write a reply; its file appears whole or not at all."""
+        with self._refusals_named():
+            path.parent.mkdir(exist_ok=True)
+            descriptor, draft = tempfile.mkstemp(dir=path.parent, suffix=".part")
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(json.dumps({"text": text}).encode())
+            os.replace(draft, path)
+
+    @contextmanager
+    def _refusals_named(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise JudgeCacheError(
+                f"The judge's replies cannot be kept in {self._settings.cache_dir}: {error.strerror or error}.",
+                "Make room there, or set RAG_JUDGE__CACHE_DIR to a folder that can be written.",
+            ) from error
 
     def _request(self, prompt: str, schema: Mapping[str, Any]) -> bytes:
         body: dict[str, Any] = {
@@ -257,8 +242,8 @@ class Judge:
     async def _complete(self, request: bytes) -> str:
         limit_s = self._settings.timeout_s
         try:
-            async with asyncio.timeout(limit_s) as limit:
-                response = await self._response(request, limit.when() or 0.0)
+            async with asyncio.timeout(limit_s):
+                response = await self._tries(limit_s)(self._post, request)
         except TimeoutError as error:
             raise JudgeDownError(
                 f"The judge did not reply within {limit_s:g} s.",
@@ -266,22 +251,17 @@ class Judge:
             ) from error
         return self._read(response)
 
-    async def _response(self, request: bytes, ends: float) -> httpx.Response:
-        def give_up(state: RetryCallState) -> bool:
-            too_late = asyncio.get_running_loop().time() + state.upcoming_sleep > ends
-            return too_late or state.attempt_number > RETRIES
-
+    def _tries(self, limit_s: float) -> AsyncRetrying:
         def count(_: RetryCallState) -> None:
             self.tally.tried_again += 1
 
-        tries = AsyncRetrying(
+        return AsyncRetrying(
             retry=retry_if_exception(lambda error: _asked_pause_s(error) is not None),
             wait=_pause_s,
-            stop=give_up,
+            stop=stop_after_attempt(RETRIES + 1) | stop_before_delay(limit_s),
             before_sleep=count,
             reraise=True,
         )
-        return await tries(self._post, request)
 
     async def _post(self, request: bytes) -> httpx.Response:
         assert self._client is not None
@@ -314,6 +294,14 @@ class Judge:
         if not text.strip():
             raise JudgeUnusableError("The judge's reply is empty.", "Take another model.")
         return text
+
+
+def _kept(path: Path) -> str | None:
+    """Return the reply in a file; one that cannot be read counts as absent."""
+    try:  # here, not in a thread: handing over takes longer than a small file
+        return str(json.loads(path.read_bytes())["text"])
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
 
 
 def place_of(url: str) -> str:

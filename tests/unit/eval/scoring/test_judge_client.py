@@ -15,7 +15,7 @@ from eval.cells import Cell
 from eval.rows import Row
 from eval.run_folder import Header, RunFolder
 from eval.scoring import judge_client
-from eval.scoring.judge_client import DOWN_AFTER_ROWS, Judge, JudgeCache, JudgeCacheError
+from eval.scoring.judge_client import DOWN_AFTER_ROWS, Judge, JudgeCacheError
 from eval.scoring.judged.scorer import Ask, Judged, JudgedScorer, Material
 from eval.scoring.stage import score_run
 from settings import JudgeSettings
@@ -31,8 +31,8 @@ def _no_retries(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def judge_of(url: str, cache: Path, **given: object) -> Judge:
-    settings = JudgeSettings.model_validate({"base_url": url, "model": "m", **given})
-    return Judge(settings, JudgeCache(cache))
+    settings = JudgeSettings.model_validate({"base_url": url, "model": "m", "cache_dir": cache, **given})
+    return Judge(settings)
 
 
 def scorer_of(judge: Judge, at_once: int = 1) -> JudgedScorer:
@@ -278,11 +278,10 @@ def test_a_cache_that_cannot_be_written_says_so(server: ScriptedLLM, tmp_path: P
     in_the_way.write_text("")
 
     with pytest.raises(JudgeCacheError, match=r"cannot be kept in .*file.*RAG_JUDGE__CACHE_DIR"):
-        JudgeCache(in_the_way)
+        judge_of(server.base_url, in_the_way)
 
-    cache = JudgeCache(tmp_path / "cache")
+    judge = judge_of(server.base_url, tmp_path / "cache")
     (tmp_path / "cache").rmdir()
     (tmp_path / "cache").write_text("")
-    judge = Judge(JudgeSettings(base_url=server.base_url, model="m"), cache)
     with pytest.raises(RagError, match="cannot be kept"):
         cells_of(judge)

@@ -13,7 +13,7 @@ from eval.cases import Case
 from eval.cells import failed, scored
 from eval.rows import Row, Seen
 from eval.run_folder import Header, RunFolder, Scored
-from eval.scoring.judge_client import Judge, JudgeCache, JudgeDownError, JudgeUnusableError, json_in
+from eval.scoring.judge_client import Judge, JudgeDownError, JudgeUnusableError, json_in
 from eval.scoring.judge_option import Judging, add_judge_arguments
 from eval.scoring.judged.noise import noise
 from eval.scoring.judged.scorer import Ask, JudgedScorer, Material
@@ -34,7 +34,7 @@ def judging_of(
     tmp_path: Path, decide: Callable[[int, str, Material], float], repeats: int = 1, who: JudgeSettings = WHO
 ) -> Judging:
     """Return a judging by RAGAS's first two metrics, each of which `decide` decides."""
-    judge = Judge(WHO, JudgeCache(tmp_path / "cache"))
+    judge = Judge(WHO.model_copy(update={"cache_dir": tmp_path / "cache"}))
 
     @asynccontextmanager
     async def asker(repeat: int) -> AsyncIterator[Ask]:
@@ -184,8 +184,8 @@ def test_noise_is_pooled_over_the_rows_that_were_scored_twice() -> None:
 
 def test_a_model_that_is_too_weak_a_judge_is_told_as_such(folder: RunFolder, tmp_path: Path) -> None:
     with ScriptedLLM(Script(text="Well, it depends.")) as server:
-        who = WHO.model_copy(update={"base_url": server.base_url})
-        judge = Judge(who, JudgeCache(tmp_path / "cache"))
+        who = WHO.model_copy(update={"base_url": server.base_url, "cache_dir": tmp_path / "cache"})
+        judge = Judge(who)
 
         @asynccontextmanager
         async def asker(_: int) -> AsyncIterator[Ask]:

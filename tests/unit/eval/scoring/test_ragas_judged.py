@@ -16,7 +16,7 @@ from eval.cases import Case
 from eval.cells import Cell, mean
 from eval.rows import Row, Seen
 from eval.scoring.catalogue import names_of
-from eval.scoring.judge_client import Judge, JudgeCache
+from eval.scoring.judge_client import Judge
 from eval.scoring.judged.scorer import JudgedScorer
 from eval.scoring.ragas_metrics import RagasMissingError, ragas_scorer
 from settings import JudgeSettings
@@ -42,8 +42,8 @@ def _no_retries(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def judge_of(server: ScriptedLLM, cache: Path, **given: object) -> Judge:
-    settings = JudgeSettings.model_validate({"base_url": server.base_url, "model": "m", **given})
-    return Judge(settings, JudgeCache(cache))
+    settings = JudgeSettings.model_validate({"base_url": server.base_url, "model": "m", "cache_dir": cache, **given})
+    return Judge(settings)
 
 
 def scorer_of(judge: Judge, at_once: int = 1) -> JudgedScorer:

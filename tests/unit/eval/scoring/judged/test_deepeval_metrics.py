@@ -9,7 +9,7 @@ import pytest
 from eval.cases import Case
 from eval.cells import Cell
 from eval.rows import Row, Seen
-from eval.scoring.judge_client import Judge, JudgeCache
+from eval.scoring.judge_client import Judge
 from eval.scoring.judged.deepeval_metrics import DeepEvalMissingError, deepeval_scorer
 from settings import JudgeSettings
 from tests.servers.scripted_judge import fixed_judgement
@@ -48,8 +48,8 @@ def _no_retries(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def judge_of(server: ScriptedLLM, tmp_path: Path) -> Judge:
-    settings = JudgeSettings(base_url=server.base_url, model="m")
-    return Judge(settings, JudgeCache(tmp_path / "cache"))
+    settings = JudgeSettings(base_url=server.base_url, model="m", cache_dir=tmp_path / "cache")
+    return Judge(settings)
 
 
 def cells_of(judge: Judge, python: Path, *answers: str) -> dict[str, dict[str, Cell]]:

@@ -14,7 +14,7 @@ from eval.cases import Case
 from eval.cells import Cell
 from eval.rows import Row
 from eval.scoring.catalogue import names_of
-from eval.scoring.judge_client import Judge, JudgeCache
+from eval.scoring.judge_client import Judge
 from eval.scoring.judged.families import OWN
 from settings import JudgeSettings
 from tests.fakes.eval_rows import answered, case, declined, unreplied
@@ -43,8 +43,8 @@ def server() -> Iterator[ScriptedLLM]:
 
 
 def judge_of(server: ScriptedLLM, tmp_path: Path) -> Judge:
-    settings = JudgeSettings(base_url=server.base_url, model="m")
-    return Judge(settings, JudgeCache(tmp_path / "cache"))
+    settings = JudgeSettings(base_url=server.base_url, model="m", cache_dir=tmp_path / "cache")
+    return Judge(settings)
 
 
 def cells_of(judge: Judge, *pairs: tuple[Case, Row], repeat: int = 0) -> dict[str, dict[str, Cell]]:
@@ -184,8 +184,10 @@ def test_a_row_takes_at_most_five_milliseconds_of_our_own_processor_time(tmp_pat
     home = Path(__file__).parents[5]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=home) as server:
         assert server.stdout
-        settings = JudgeSettings(base_url=server.stdout.readline().strip(), model="m", concurrency=4)
-        judge = Judge(settings, JudgeCache(tmp_path), lambda _: None)
+        settings = JudgeSettings(
+            base_url=server.stdout.readline().strip(), model="m", concurrency=4, cache_dir=tmp_path
+        )
+        judge = Judge(settings, lambda _: None)
 
         def milliseconds_a_row(ids: range) -> float:
             rows = [(case(str(n), nuggets=GIVEN), answered(f"{ANSWER} That is answer {n}.", str(n))) for n in ids]
