@@ -16,7 +16,7 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from nltk.stem.porter import PorterStemmer
 from rapidfuzz.distance import Indel
 
-from eval.metrics import Scores, content_words, spoken, words
+from eval.metrics import Scores, content_words, f1, spoken, words
 
 MOST_WORDS = 2000
 MOST_TEXTS = 50_000  # some 80 MB of vectors
@@ -105,4 +105,4 @@ def _matching(said: Sequence[Vector], wanted: Sequence[Vector]) -> float:
         return 0.0
     cosines = np.stack(said) @ np.stack(wanted).T
     precision, recall = float(cosines.max(axis=1).mean()), float(cosines.max(axis=0).mean())
-    return 2 * precision * recall / (precision + recall) if precision + recall > 0 else 0.0
+    return f1(precision, recall)

@@ -14,7 +14,7 @@ citation, and the nuggets, are asked.
 """
 
 from eval.cells import Cell, failed, not_applicable
-from eval.metrics import contains
+from eval.metrics import contains, f1
 from eval.scoring.judge_client import Judge
 from eval.scoring.judged import nuggets
 from eval.scoring.judged.labels import HOLDS, ask_labels
@@ -47,7 +47,7 @@ async def score_support(judge: Judge, nth: str, material: Material) -> dict[str,
         none = not_applicable("the answer has no citations")
         return {"support_precision": none, "support_recall": recall, "support_f1": none}
     precision = sum(cited) / len(cited)
-    return {"support_precision": precision, "support_recall": recall, "support_f1": _f1(precision, recall)}
+    return {"support_precision": precision, "support_recall": recall, "support_f1": f1(precision, recall)}
 
 
 async def score_argue(judge: Judge, nth: str, material: Material) -> dict[str, float | Cell] | Cell:
@@ -66,8 +66,8 @@ async def score_argue(judge: Judge, nth: str, material: Material) -> dict[str, f
         facts = await nuggets.nuggets_of(judge, material)
         held = await nuggets.assign(judge, nth, material.question, " ".join(right), facts) if right else []
         recall = held.count(1) / len(facts)
-        f1 = precision if isinstance(precision, Cell) else _f1(precision, recall)
-        scores |= {"argue_nugget_recall": recall, "argue_f1": f1}
+        both = precision if isinstance(precision, Cell) else f1(precision, recall)
+        scores |= {"argue_nugget_recall": recall, "argue_f1": both}
     return scores
 
 
@@ -90,7 +90,3 @@ async def _supported(judge: Judge, nth: str, material: Material) -> Support | Ce
     labels = await ask_labels(judge, nth, _TASK, {"question": material.question}, items=items, labels=tuple(HOLDS))
     known |= {pair: HOLDS[label] for pair, label in zip(open_, labels, strict=True)}
     return [(text, [known[text, quote] for quote in quotes]) for text, quotes in cited]
-
-
-def _f1(precision: float, recall: float) -> float:
-    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0

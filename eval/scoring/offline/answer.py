@@ -22,6 +22,7 @@ from eval.metrics import (
     contains,
     crag_score,
     exact_match,
+    f1,
     spoken,
     token_f1,
     word_recall,
@@ -140,5 +141,4 @@ def bert_score(said: "Vectors", wanted: "Vectors") -> Scores:
         return dict.fromkeys(_BERT_SCORE, 0.0)
     cosines = said @ wanted.T
     precision, recall = float(cosines.max(axis=1)[1:-1].mean()), float(cosines.max(axis=0)[1:-1].mean())
-    f1 = 2 * precision * recall / (precision + recall) if precision + recall > 0 else 0.0
-    return dict(zip(_BERT_SCORE, (f1, precision, recall), strict=True))
+    return dict(zip(_BERT_SCORE, (f1(precision, recall), precision, recall), strict=True))
