@@ -4,13 +4,13 @@ Flow: `asking/`, `command.py` and `judge_option.py` call this -> `stage.score_ru
 when a row first asks for them: a run that is scored already is opened at once.
 """
 
-import sys
 from collections.abc import Collection, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from errors import SettingsError
+from eval.progress_bar import tell
 from eval.rows import Quote
 from eval.scoring.judge_client import Judge
 from eval.scoring.judged.deepeval_metrics import deepeval_scorer
@@ -62,6 +62,9 @@ class _Models:
         model = load_embedding_model(embed.model if embed.provider == "local" else "minilm", embed.cache_dir)
         return TokenEncoder(model, precision=embed.precision, cache_dir=embed.cache_dir, threads=embed.threads)
 
+    def embed(self, texts: Sequence[str]) -> None:
+        self.vectors.of(texts)
+
     def supports(self, sentence: str, quotes: Sequence[Quote]) -> bool:
         return citations.supported(sentence, quotes, self.embedder)
 
@@ -78,7 +81,7 @@ def offline_scorers(settings: Settings) -> tuple[Scorer, ...]:
         EachRow("abstention", service.score_abstention),
         EachRow("speed", service.score_speed),
         EachRow("cost", service.score_cost),
-        RagasOfflineScorer(lambda: load_computed(models.vectors), _tell),
+        RagasOfflineScorer(lambda: load_computed(models.vectors), models.embed, tell),
     )
 
 
@@ -96,7 +99,7 @@ def open_judge(settings: Settings) -> Judge:
             f"--judge needs {' and '.join(missing)}.",
             "They name an OpenAI-compatible server, e.g. http://127.0.0.1:8001/v1, and a model there.",
         )
-    return Judge(settings.judge, _tell)
+    return Judge(settings.judge, tell)
 
 
 def judged_scorers(
@@ -114,8 +117,3 @@ def judged_scorers(
     if deepeval_python is not None:
         scorers.append(deepeval_scorer(judge, deepeval_python, rows_at_once, settings.judge.timeout_s))
     return scorers
-
-
-def _tell(line: str) -> None:
-    sys.stderr.write(f"{line}\n")
-    sys.stderr.flush()

@@ -243,7 +243,7 @@ class Judge:
         limit_s = self._settings.timeout_s
         try:
             async with asyncio.timeout(limit_s):
-                response = await self._tries(limit_s)(self._post, request)
+                response: httpx.Response = await self._tries(limit_s)(self._post, request)
         except TimeoutError as error:
             raise JudgeDownError(
                 f"The judge did not reply within {limit_s:g} s.",

@@ -5,9 +5,11 @@ published formula that it names. What the judge says of a row is asked once and 
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Coroutine, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
 from eval.cases import Case
 from eval.cells import Cell
@@ -21,7 +23,7 @@ from eval.scoring.stage import Need
 
 Decided = Mapping[str, float | Cell] | Mapping[str, float] | Cell
 """Metric's name -> score, or the cell; one cell where all are alike."""
-Decide = Callable[[Judge, str, Material], Awaitable[Decided]]
+Decide = Callable[[Judge, str, Material], Coroutine[Any, Any, Decided]]
 """(judge, which time, what is judged) -> the scores; it may raise JudgeError."""
 
 
@@ -42,17 +44,16 @@ class Family:
     def scorer(self, judge: Judge, at_once: int) -> JudgedScorer:
         """Return what scores rows, `at_once` at the same time."""
 
-        @asynccontextmanager
-        async def asker(repeat: int) -> AsyncIterator[Ask]:
-            known: dict[Material, asyncio.Task[Decided]] = {}
+        def asker(repeat: int) -> AbstractAsyncContextManager[Ask]:
+            @cache
+            def decided(material: Material) -> asyncio.Task[Decided]:
+                return asyncio.ensure_future(self.decide(judge, str(repeat), material))
 
             async def ask(name: str, material: Material) -> float | Cell:
-                if material not in known:
-                    known[material] = asyncio.ensure_future(self.decide(judge, str(repeat), material))
-                decided = await known[material]
-                return decided if isinstance(decided, Cell) else decided[name]
+                scores = await decided(material)
+                return scores if isinstance(scores, Cell) else scores[name]
 
-            yield ask
+            return nullcontext(ask)
 
         return JudgedScorer(self.name, self.metrics, judge, asker, at_once)
 
