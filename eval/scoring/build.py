@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from errors import SettingsError
+from eval.metrics import Scores
 from eval.progress_bar import tell
 from eval.rows import Quote
 from eval.scoring.judge_client import Judge
@@ -24,7 +25,7 @@ from settings import Settings
 if TYPE_CHECKING:
     from llama_index.core.base.embeddings.base import BaseEmbedding
 
-    from eval.similarity import Similarity, Vectors
+    from eval.similarity import Vectors
     from index.embedding.token_vectors import TokenEncoder
 
 
@@ -47,12 +48,6 @@ class _Models:
         return Vectors(lambda: self.embedder)
 
     @cached_property
-    def similarity(self) -> "Similarity":
-        from eval.similarity import Similarity  # noqa: PLC0415  # loads LlamaIndex
-
-        return Similarity(self.vectors)
-
-    @cached_property
     def token_encoder(self) -> "TokenEncoder":
         """The embedder's own; the packaged one where a server embeds."""
         from index.embedding.model import load_embedding_model  # noqa: PLC0415  # loads OpenVINO
@@ -61,6 +56,11 @@ class _Models:
         embed = self._settings.embed
         model = load_embedding_model(embed.model if embed.provider == "local" else "minilm", embed.cache_dir)
         return TokenEncoder(model, precision=embed.precision, cache_dir=embed.cache_dir, threads=embed.threads)
+
+    def compare(self, pairs: Sequence[tuple[str, str]]) -> Sequence[Scores]:
+        from eval.similarity import likenesses  # noqa: PLC0415  # loads LlamaIndex
+
+        return likenesses(pairs, self.vectors)
 
     def embed(self, texts: Sequence[str]) -> None:
         self.vectors.of(texts)
@@ -74,7 +74,7 @@ def offline_scorers(settings: Settings) -> tuple[Scorer, ...]:
     models = _Models(settings)
     return (
         EachRow("retrieval", retrieval.score_retrieval),
-        AnswerScorer("answer", lambda answers: compared(answers, models.similarity.score_all)),
+        AnswerScorer("answer", partial(compared, compare=models.compare)),
         AnswerScorer("bert_score", lambda answers: bert_scored(answers, models.token_encoder.encode)),
         EachRow("nuggets", nuggets.score_nuggets),
         EachRow("citations", partial(citations.score_citations, supports=models.supports)),

@@ -37,6 +37,7 @@ from tenacity import (
 )
 
 from errors import RagError
+from eval.tables import cut
 from loopback import may_use_proxy
 from settings import JudgeSettings
 
@@ -48,6 +49,7 @@ _BACKOFF = wait_exponential_jitter(initial=0.25, max=20.0, jitter=0.25)
 BUSY = {408, 409, 425, 429}
 CLOSED = {401, 403, 404, 405}
 DOWN_AFTER_ROWS = 5
+SHOWN_CHARS = 100
 
 Value = TypeVar("Value")
 
@@ -86,7 +88,7 @@ class JudgeUnusableError(JudgeError):
     @classmethod
     def of(cls, what: str, text: str) -> "JudgeUnusableError":
         """Say what is wrong with a reply, and show its beginning."""
-        return cls(f"{what}: {_shown(text)}.", "Take another model, or another RAG_JUDGE__RESPONSE_FORMAT.")
+        return cls(f"{what}: {cut(text, SHOWN_CHARS)!r}.", "Take another model, or another RAG_JUDGE__RESPONSE_FORMAT.")
 
 
 class JudgeCacheError(RagError):
@@ -282,7 +284,7 @@ class Judge:
             completion = _Completion.model_validate_json(response.content)
         except ValidationError as error:
             raise JudgeDownError(
-                f"The judge's server sent no chat completion: {_shown(response.text)}.",
+                f"The judge's server sent no chat completion: {cut(response.text, SHOWN_CHARS)!r}.",
                 "Correct RAG_JUDGE__BASE_URL: it names an OpenAI-compatible server and ends in /v1.",
             ) from error
         self.tally.replies += 1
@@ -309,12 +311,6 @@ def place_of(url: str) -> str:
     return re.sub(r"^\w+://", "", url).partition("/")[0].rpartition("@")[2]
 
 
-def _shown(text: str) -> str:
-    """Return the beginning of a text, in quotes and on one line."""
-    line = " ".join(text.split())
-    return repr(line if len(line) <= 100 else line[:99] + "…")
-
-
 def _pause_s(state: RetryCallState) -> float:
     asked_s = _asked_pause_s(state.outcome.exception()) if state.outcome else None
     return max(asked_s or 0.0, _BACKOFF(state))
@@ -331,7 +327,7 @@ def _refusal(response: httpx.Response) -> JudgeError:
         said = str(error["message"] if isinstance(error, dict) else error)
     except (ValueError, KeyError, TypeError, RecursionError):
         said = response.text
-    fact = f"The judge answered HTTP {status}: {_shown(said)}."
+    fact = f"The judge answered HTTP {status}: {cut(said, SHOWN_CHARS)!r}."
     if status in BUSY or status >= 500:
         asked = response.headers.get("retry-after", "")
         pause_s = float(asked) if asked.isdecimal() else 0.0

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from eval.cases import Case
-from eval.cells import Cell
+from eval.cells import Cell, scored
 from eval.rows import Row
 from eval.scoring.catalogue import names_of
 from eval.scoring.judge_client import Judge
@@ -49,9 +49,10 @@ class Family:
             def decided(material: Material) -> asyncio.Task[Decided]:
                 return asyncio.ensure_future(self.decide(judge, str(repeat), material))
 
-            async def ask(name: str, material: Material) -> float | Cell:
+            async def ask(name: str, material: Material) -> Cell:
                 scores = await decided(material)
-                return scores if isinstance(scores, Cell) else scores[name]
+                score = scores if isinstance(scores, Cell) else scores[name]
+                return score if isinstance(score, Cell) else scored(score)
 
             return nullcontext(ask)
 
@@ -76,7 +77,9 @@ def _of_passages(_: Case, row: Row) -> int:
     return len(batches(row.passages))
 
 
-def _alike(family: str, needs: tuple[Need, ...], questions: Count, declined: float | None = None) -> tuple[Judged, ...]:
+def _alike(
+    family: str, needs: tuple[Need, ...], questions: int | Count, declined: float | None = None
+) -> tuple[Judged, ...]:
     first, *others = names_of(family)
     return Judged(first, needs, questions, declined), *(Judged(name, needs, 0, declined) for name in others)
 
@@ -110,13 +113,7 @@ OWN: Mapping[str, Family] = {
         Family(
             "report_quality",
             ratings.score_report,
-            (
-                *(
-                    Judged(name, ("answer",), 1, declined=0.0, high=ratings.BEST_RATING)
-                    for name in names_of("report_quality")[:-1]
-                ),
-                Judged("report_quality", ("answer",), 0, declined=0.0, high=100),
-            ),
+            _alike("report_quality", ("answer",), len(ratings.CRITERIA), declined=0.0),
         ),
     )
 }

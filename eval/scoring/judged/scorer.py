@@ -37,7 +37,7 @@ class Judged:
         needs: what it looks at, beside the question.
         questions: to the judge, for one row: the largest number, or how to count them.
         declined: the score of a declined row; None where it has none.
-        low, high: the range of its scores; others are failures.
+        low: the least score; the best one is 1. What is outside is a failure.
     """
 
     name: str
@@ -45,7 +45,6 @@ class Judged:
     questions: int | Count
     declined: float | None = None
     low: float = 0.0
-    high: float = 1.0
 
     def questions_about(self, case: Case, row: Row) -> int:
         """Return how many questions a row costs."""
@@ -62,9 +61,9 @@ class Judged:
 
     def cell(self, score: float) -> Cell:
         """Return the cell of a score, which fails out of the range; so does NaN."""
-        if not self.low - ROUNDING <= score <= self.high + ROUNDING:
-            return failed(f"The score is {score:g}, outside {self.low:g} to {self.high:g}.")
-        return scored(min(self.high, max(self.low, score)))
+        if not self.low - ROUNDING <= score <= 1 + ROUNDING:
+            return failed(f"The score is {score:g}, outside {self.low:g} to 1.")
+        return scored(min(1.0, max(self.low, score)))
 
 
 @dataclass(frozen=True, slots=True)
