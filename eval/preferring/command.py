@@ -82,7 +82,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     cases = _common([folder.cases() for folder in folders], rows)
     todo = list(_duels(cases, rows))
     judge.tell(f"{len(cases)} questions, {len(todo)} duels: at most {2 * len(todo):,} questions to the judge")
-    decided = list(_decide(judge, todo, settings.judge.concurrency))
+    decided = list(_decide(judge, todo))
     print(_describe([str(path) for path in paths], len(cases), decided))
     if judge.given_up:
         print(f"\n**The judge was given up, and duels are left.** {judge.given_up}")
@@ -114,7 +114,7 @@ def _duels(cases: Sequence[Case], runs: Sequence[Mapping[str, Row]]) -> Iterator
             yield Duel(place, a, b, case.question, (said[a], said[b]))
 
 
-def _decide(judge: Judge, todo: Sequence[Duel], at_once: int) -> Iterator[Duel]:
+def _decide(judge: Judge, todo: Sequence[Duel]) -> Iterator[Duel]:
     """Yield each duel as soon as its end is known, until the judge is given up."""
 
     async def vote(question: str, first: str, second: str) -> int:
@@ -139,7 +139,7 @@ def _decide(judge: Judge, todo: Sequence[Duel], at_once: int) -> Iterator[Duel]:
         return duel
 
     async def all_() -> AsyncGenerator[Duel, None]:
-        async with judge.connected(), aclosing(judge_each(judge, todo, at_once, work)) as each:
+        async with judge.connected(), aclosing(judge_each(judge, todo, work)) as each:
             async for one in each:
                 yield one
             judge.rows_done()

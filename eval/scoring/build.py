@@ -110,10 +110,9 @@ def judged_scorers(
     Raises:
         RagasMissingError: RAGAS is wanted and not installed.
     """
-    rows_at_once = settings.judge.concurrency
-    scorers: list[Scorer] = [family.scorer(judge, rows_at_once) for name, family in OWN.items() if name in families]
+    scorers: list[Scorer] = [family.scorer(judge) for name, family in OWN.items() if name in families]
     if "ragas" in families:
-        scorers.append(ragas_scorer(judge, lambda: _Models(settings).embedder, rows_at_once))
+        scorers.append(ragas_scorer(judge, lambda: _Models(settings).embedder))
     if deepeval_python is not None:
-        scorers.append(deepeval_scorer(judge, deepeval_python, rows_at_once, settings.judge.timeout_s))
+        scorers.append(deepeval_scorer(judge, deepeval_python))
     return scorers

@@ -131,6 +131,7 @@ class Judge:
     """A language model that judges answers, and the folder of its replies, which many processes may share.
 
     Attributes:
+        settings: who judges, how long a reply may take, and how many things are judged at once.
         tally: what it took so far.
         given_up: why nothing is asked any more; None while all is well.
         tell: told in a line what is about to be asked.
@@ -143,7 +144,7 @@ class Judge:
         self.tally = Tally()
         self.given_up: JudgeError | None = None
         self.tell = tell
-        self._settings = settings
+        self.settings = settings
         self._url = f"{(settings.base_url or '').rstrip('/')}/chat/completions"
         self._client: httpx.AsyncClient | None = None
         self._in_vain: list[JudgeError] = []
@@ -154,7 +155,7 @@ class Judge:
     @asynccontextmanager
     async def connected(self) -> AsyncIterator[None]:
         """Keep connections open meanwhile; `ask` works only in here."""
-        key = self._settings.api_key
+        key = self.settings.api_key
         headers = {b"Content-Type": b"application/json"}
         if key is not None:
             headers[b"Authorization"] = f"Bearer {key.get_secret_value()}".encode()
@@ -181,7 +182,7 @@ class Judge:
         """
         request = self._request(prompt, schema)
         key = hashlib.sha256(b"\0".join((self._url.encode(), nth.encode(), request))).hexdigest()
-        path = self._settings.cache_dir / key[:2] / f"{key[2:]}.json"
+        path = self.settings.cache_dir / key[:2] / f"{key[2:]}.json"
         kept = _kept(path)
         if kept is not None:
             with suppress(JudgeUnusableError):  # an earlier version may have been less strict
@@ -224,25 +225,25 @@ class Judge:
             yield
         except OSError as error:
             raise JudgeCacheError(
-                f"The judge's replies cannot be kept in {self._settings.cache_dir}: {error.strerror or error}.",
+                f"The judge's replies cannot be kept in {self.settings.cache_dir}: {error.strerror or error}.",
                 "Make room there, or set RAG_JUDGE__CACHE_DIR to a folder that can be written.",
             ) from error
 
     def _request(self, prompt: str, schema: Mapping[str, Any]) -> bytes:
         body: dict[str, Any] = {
-            "model": self._settings.model,
+            "model": self.settings.model,
             "messages": [{"role": "user", "content": prompt}],
-            "temperature": self._settings.temperature,
+            "temperature": self.settings.temperature,
         }
-        if self._settings.response_format == "json_schema":
+        if self.settings.response_format == "json_schema":
             named = {"name": "judgement", "schema": schema}
             body["response_format"] = {"type": "json_schema", "json_schema": named}
-        elif self._settings.response_format == "json_object":
+        elif self.settings.response_format == "json_object":
             body["response_format"] = {"type": "json_object"}
         return json.dumps(body).encode()
 
     async def _complete(self, request: bytes) -> str:
-        limit_s = self._settings.timeout_s
+        limit_s = self.settings.timeout_s
         try:
             async with asyncio.timeout(limit_s):
                 response: httpx.Response = await self._tries(limit_s)(self._post, request)

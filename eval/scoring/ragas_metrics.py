@@ -69,8 +69,8 @@ def _forbid_reports() -> None:
     os.environ["RAGAS_DO_NOT_TRACK"] = "true"
 
 
-def ragas_scorer(judge: Judge, embedder: "Callable[[], BaseEmbedding]", at_once: int) -> JudgedScorer:
-    """Return the scorer of what a judge decides, `at_once` rows at the same time; `embedder` loads the project's own.
+def ragas_scorer(judge: Judge, embedder: "Callable[[], BaseEmbedding]") -> JudgedScorer:
+    """Return the scorer of what a judge decides; `embedder` loads the project's own.
 
     Raises:
         RagasMissingError: RAGAS is not installed.
@@ -86,7 +86,7 @@ def ragas_scorer(judge: Judge, embedder: "Callable[[], BaseEmbedding]", at_once:
             raise RagasMissingError(f"RAGAS cannot be loaded: {error}.", _REMEDY) from error
         return nullcontext(by_judge(judge, embedder().get_text_embedding, repeat))
 
-    return JudgedScorer("ragas", JUDGED, judge, asker, at_once)
+    return JudgedScorer("ragas", JUDGED, judge, asker)
 
 
 @dataclass(frozen=True, slots=True)

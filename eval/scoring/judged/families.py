@@ -21,7 +21,7 @@ from eval.scoring.judged.labels import batches
 from eval.scoring.judged.scorer import Ask, Count, Judged, JudgedScorer, Material
 from eval.scoring.stage import Need
 
-Decided = Mapping[str, float | Cell] | Mapping[str, float] | Cell
+Decided = Mapping[str, float | Cell] | Cell
 """Metric's name -> score, or the cell; one cell where all are alike."""
 Decide = Callable[[Judge, str, Material], Coroutine[Any, Any, Decided]]
 """(judge, which time, what is judged) -> the scores; it may raise JudgeError."""
@@ -41,8 +41,8 @@ class Family:
     decide: Decide
     metrics: tuple[Judged, ...]
 
-    def scorer(self, judge: Judge, at_once: int) -> JudgedScorer:
-        """Return what scores rows, `at_once` at the same time."""
+    def scorer(self, judge: Judge) -> JudgedScorer:
+        """Return what scores rows."""
 
         def asker(repeat: int) -> AbstractAsyncContextManager[Ask]:
             @cache
@@ -56,7 +56,7 @@ class Family:
 
             return nullcontext(ask)
 
-        return JudgedScorer(self.name, self.metrics, judge, asker, at_once)
+        return JudgedScorer(self.name, self.metrics, judge, asker)
 
 
 # The largest number of questions to the judge about one row.

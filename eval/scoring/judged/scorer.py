@@ -123,14 +123,12 @@ class JudgedScorer:
     Attributes:
         asker: takes the repeat and gives a function (metric's name, material) -> score, or the cell; it may raise
             JudgeError.
-        at_once: rows that are judged at the same time.
     """
 
     family: str
     metrics: Sequence[Judged]
     judge: Judge
     asker: Asker
-    at_once: int
 
     def score(self, todo: Todo, repeat: int = 0) -> Iterator[Line]:
         """Yield each row's cells as soon as they are known; once the judge is given up only those that need none."""
@@ -152,7 +150,7 @@ class JudgedScorer:
 
     async def _lines(self, todo: Sequence[_Open], repeat: int) -> AsyncGenerator[Line, None]:
         async with self.judge.connected(), self.asker(repeat) as ask:
-            lines = judge_each(self.judge, todo, self.at_once, lambda one: self._line(ask, *one))
+            lines = judge_each(self.judge, todo, lambda one: self._line(ask, *one))
             async with aclosing(lines):
                 async for line in lines:
                     yield line
@@ -187,14 +185,15 @@ async def _cell(
 
 
 async def judge_each(
-    judge: Judge, todo: Iterable[Item], at_once: int, work: Callable[[Item], Awaitable[Result]]
+    judge: Judge, todo: Iterable[Item], work: Callable[[Item], Awaitable[Result]]
 ) -> AsyncGenerator[Result, None]:
     """Yield what `work` makes of each item as soon as it is known, until the judge is given up.
 
-    `work` asks the judge, about `at_once` items at the same time, and raises nothing that is to be foreseen. To stop
-    early, close this (`aclosing`): nothing is under way then when the connections end.
+    `work` asks the judge, about as many items at once as its settings allow, and raises nothing that is to be foreseen.
+    To stop early, close this (`aclosing`): nothing is under way then when the connections end.
     """
     waiting, running = iter(todo), set[asyncio.Future[Result]]()
+    at_once = judge.settings.concurrency
     try:
         while True:
             while len(running) < at_once and not judge.given_up and (item := next(waiting, None)) is not None:

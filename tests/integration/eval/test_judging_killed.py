@@ -37,7 +37,7 @@ async def asker(repeat):
 metrics = [Judged(str(n), ("answer",), 1) for n in range({METRICS})]
 folder = RunFolder(Path(run))
 with folder.writing():
-    score_run(folder, [JudgedScorer("toy", metrics, judge, asker, 2)])
+    score_run(folder, [JudgedScorer("toy", metrics, judge, asker)])
 """
 
 

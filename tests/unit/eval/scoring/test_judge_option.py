@@ -21,7 +21,7 @@ from eval.scoring.ragas_metrics import JUDGED
 from settings import JudgeSettings, Settings, load_settings
 from tests.servers.scripted_llm import Script, ScriptedLLM
 
-WHO = JudgeSettings(base_url="http://127.0.0.1:1/v1", model="wise")
+WHO = JudgeSettings(base_url="http://127.0.0.1:1/v1", model="wise", concurrency=1)
 
 
 def parsed(*words: str) -> argparse.Namespace:
@@ -34,7 +34,7 @@ def judging_of(
     tmp_path: Path, decide: Callable[[int, str, Material], float], repeats: int = 1, who: JudgeSettings = WHO
 ) -> Judging:
     """Return a judging by RAGAS's first two metrics, each of which `decide` decides."""
-    judge = Judge(WHO.model_copy(update={"cache_dir": tmp_path / "cache"}))
+    judge = Judge(who.model_copy(update={"cache_dir": tmp_path / "cache"}))
 
     @asynccontextmanager
     async def asker(repeat: int) -> AsyncIterator[Ask]:
@@ -43,7 +43,7 @@ def judging_of(
 
         yield ask
 
-    return Judging(judge, [JudgedScorer("ragas", JUDGED[:2], judge, asker, at_once=1)], repeats, who)
+    return Judging(judge, [JudgedScorer("ragas", JUDGED[:2], judge, asker)], repeats)
 
 
 @pytest.fixture
@@ -194,8 +194,8 @@ def test_a_model_that_is_too_weak_a_judge_is_told_as_such(folder: RunFolder, tmp
 
             yield ask
 
-        scorer = JudgedScorer("ragas", JUDGED[:2], judge, asker, at_once=2)
-        told = judged(Judging(judge, [scorer], 1, who), folder)
+        scorer = JudgedScorer("ragas", JUDGED[:2], judge, asker)
+        told = judged(Judging(judge, [scorer], 1), folder)
 
     assert "- 20 replies of the server: 20 tokens read, 60 written\n" in told
     assert "**Most replies were unusable.** This model is too weak a judge, or RAG_JUDGE__RESPONSE_FORMAT=json" in told

@@ -46,8 +46,8 @@ def judge_of(server: ScriptedLLM, cache: Path, **given: object) -> Judge:
     return Judge(settings)
 
 
-def scorer_of(judge: Judge, at_once: int = 1) -> JudgedScorer:
-    return ragas_scorer(judge, lambda: WordHashEmbedding(model_name="words"), at_once)
+def scorer_of(judge: Judge) -> JudgedScorer:
+    return ragas_scorer(judge, lambda: WordHashEmbedding(model_name="words"))
 
 
 def cells_of(scorer: JudgedScorer, *pairs: tuple[Case, Row], repeat: int = 0) -> dict[str, dict[str, Cell]]:
@@ -139,7 +139,7 @@ def test_junk_on_a_fifth_of_the_rows_changes_the_coverage_and_not_the_mean_of_th
         return "Certainly! I think so." if "Row 3" in said or "Row 7" in said else judgement(request)
 
     with ScriptedLLM(Script(text=junk_for_two)) as server:
-        cells = cells_of(scorer_of(judge_of(server, tmp_path), at_once=2), *pairs)
+        cells = cells_of(scorer_of(judge_of(server, tmp_path)), *pairs)
 
     means = {name: mean(row_cells[name] for row_cells in cells.values()) for name in NAMES}
     assert (means["faithfulness"].n, means["faithfulness"].of) == (8, 10)

@@ -56,7 +56,7 @@ def cells_of(judge: Judge, python: Path, *answers: str) -> dict[str, dict[str, C
     passages = tuple(Seen(text=text) for text in ("Ada built the mill.", "Nothing.", "It stands in Kent."))
     rows = [Row(id=answer, outcome="answered", answer=answer, passages=passages) for answer in answers]
     pairs = [(CASE.model_copy(update={"id": row.id}), row) for row in rows]
-    return {id_: cells for id_, cells in deepeval_scorer(judge, python, 2, 30).score(pairs)}
+    return {id_: cells for id_, cells in deepeval_scorer(judge, python).score(pairs)}
 
 
 def test_scores_are_those_that_follow_from_the_verdicts(server: ScriptedLLM, python: Path, tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ def test_an_environment_without_it_is_told_before_anything_is_judged(
         (tmp_path / script).chmod(0o755)
 
     with pytest.raises(DeepEvalMissingError, match=rf"{why}.*pip install -r requirements-deepeval.txt"):
-        deepeval_scorer(judge_of(server, tmp_path), tmp_path / name, 1, 30)
+        deepeval_scorer(judge_of(server, tmp_path), tmp_path / name)
 
 
 def test_a_deepeval_that_cannot_be_loaded_says_why(server: ScriptedLLM, tmp_path: Path) -> None:

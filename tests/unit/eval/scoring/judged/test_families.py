@@ -33,7 +33,7 @@ def server() -> Iterator[ScriptedLLM]:
 
 def cells_of(server: ScriptedLLM, tmp_path: Path, family: Family, of: Case, row: Row) -> dict[str, Cell]:
     judge = Judge(JudgeSettings(base_url=server.base_url, model="m", cache_dir=tmp_path / "cache"))
-    return {name: cell for _, cells in family.scorer(judge, 1).score([(of, row)]) for name, cell in cells.items()}
+    return {name: cell for _, cells in family.scorer(judge).score([(of, row)]) for name, cell in cells.items()}
 
 
 def scores(cells: dict[str, Cell]) -> dict[str, float | None]:

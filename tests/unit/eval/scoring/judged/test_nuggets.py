@@ -48,7 +48,7 @@ def judge_of(server: ScriptedLLM, tmp_path: Path) -> Judge:
 
 
 def cells_of(judge: Judge, *pairs: tuple[Case, Row], repeat: int = 0) -> dict[str, dict[str, Cell]]:
-    return {id_: cells for id_, cells in OWN["nuggets_judged"].scorer(judge, 4).score(pairs, repeat)}
+    return {id_: cells for id_, cells in OWN["nuggets_judged"].scorer(judge).score(pairs, repeat)}
 
 
 def scores(cells: dict[str, Cell]) -> dict[str, float | None]:

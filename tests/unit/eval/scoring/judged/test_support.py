@@ -31,7 +31,7 @@ def server() -> Iterator[ScriptedLLM]:
 
 def cells_of(server: ScriptedLLM, tmp_path: Path, row: Row, of: Case = CASE) -> dict[str, Cell]:
     judge = Judge(JudgeSettings(base_url=server.base_url, model="m", cache_dir=tmp_path / "cache"))
-    ((_, cells),) = OWN["support"].scorer(judge, 1).score([(of, row)])
+    ((_, cells),) = OWN["support"].scorer(judge).score([(of, row)])
     return cells
 
 
