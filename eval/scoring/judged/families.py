@@ -21,8 +21,8 @@ from eval.scoring.judged.labels import batches
 from eval.scoring.judged.scorer import Ask, Count, Judged, JudgedScorer, Material
 from eval.scoring.stage import Need
 
-Decided = Mapping[str, float | Cell] | Cell
-"""Metric's name -> score, or the cell; one cell where all are alike."""
+Decided = Mapping[str, float | Cell]
+"""Metric's name -> score, or the cell."""
 Decide = Callable[[Judge, str, Material], Coroutine[Any, Any, Decided]]
 """(judge, which time, what is judged) -> the scores; it may raise JudgeError."""
 
@@ -50,8 +50,7 @@ class Family:
                 return asyncio.ensure_future(self.decide(judge, str(repeat), material))
 
             async def ask(name: str, material: Material) -> Cell:
-                scores = await decided(material)
-                score = scores if isinstance(scores, Cell) else scores[name]
+                score = (await decided(material))[name]
                 return score if isinstance(score, Cell) else scored(score)
 
             return nullcontext(ask)

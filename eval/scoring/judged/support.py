@@ -13,8 +13,11 @@ prompts are those of support and of `nuggets.py`: after these families only the 
 citation, and the nuggets, are asked.
 """
 
+from collections.abc import Mapping
+
 from eval.cells import Cell, failed, not_applicable
 from eval.metrics import contains, f1
+from eval.scoring.catalogue import names_of
 from eval.scoring.judge_client import Judge
 from eval.scoring.judged import nuggets
 from eval.scoring.judged.labels import HOLDS, ask_labels
@@ -36,11 +39,11 @@ Support = list[tuple[str, list[float]]]
 """Each sentence, and how far each quote that it cites supports it: 1, 0.5 or 0."""
 
 
-async def score_support(judge: Judge, nth: str, material: Material) -> dict[str, float | Cell] | Cell:
+async def score_support(judge: Judge, nth: str, material: Material) -> Mapping[str, float | Cell]:
     """Return precision over the citations, recall over the sentences, and their F1."""
     sentences = await _supported(judge, nth, material)
     if isinstance(sentences, Cell):
-        return sentences
+        return dict.fromkeys(names_of("support"), sentences)
     recall = sum(max(held, default=0.0) for _, held in sentences) / len(sentences)
     cited = [one for _, held in sentences for one in held]
     if not cited:
@@ -50,11 +53,11 @@ async def score_support(judge: Judge, nth: str, material: Material) -> dict[str,
     return {"support_precision": precision, "support_recall": recall, "support_f1": f1(precision, recall)}
 
 
-async def score_argue(judge: Judge, nth: str, material: Material) -> dict[str, float | Cell] | Cell:
+async def score_argue(judge: Judge, nth: str, material: Material) -> Mapping[str, float | Cell]:
     """Return the precision of sentences, and where there are nuggets their recall and the F1 of both."""
     sentences = await _supported(judge, nth, material)
     if isinstance(sentences, Cell):
-        return sentences
+        return dict.fromkeys(names_of("argue"), sentences)
     right = [text for text, held in sentences if held and min(held) == 1]
     uncited = [text for text, held in sentences if not held]
     given = {"question": material.question, "answer": material.answer}

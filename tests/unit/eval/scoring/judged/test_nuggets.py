@@ -115,13 +115,15 @@ def test_what_needs_no_judge_asks_none(server: ScriptedLLM, tmp_path: Path) -> N
         (case("b", **with_nuggets), unreplied("b")),
         (case("c"), answered(ANSWER, "c")),
         (case("d", answer=None), declined("d")),
+        (case("e"), unreplied("e")),
     )
 
     assert set(scores(cells["a"]).values()) == {0.0}
     assert {cell.failed for cell in cells["b"].values()} == {"no reply: the service took more than 5 s"}
-    assert {cell.not_applicable for cell in cells["c"].values()} == {
-        "the case has neither nuggets nor a reference to make them from"
-    }
+    for id_ in "ce":  # a metric that a case does not allow cannot fail
+        assert {cell.not_applicable for cell in cells[id_].values()} == {
+            "the case has neither nuggets nor a reference to make them from"
+        }
     assert {cell.not_applicable for cell in cells["d"].values()} == {"the corpus does not answer the question"}
     assert not server.requests
 
