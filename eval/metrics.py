@@ -12,10 +12,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from typing import Protocol
 
 from eval.cases import Case
+from eval.cells import Mean, mean, scored
 from eval.rows import says_unknown
 from index.documents.normalization import normalize
 
@@ -42,14 +42,6 @@ class Ranked(Protocol):
     @property
     def pages(self) -> Sequence[int]:
         """Zero-based pages it touches; empty if unknown."""
-
-
-@dataclass(frozen=True, slots=True)
-class Mean:
-    """A mean in [0, 1] over `n` scored cases; None if nothing was scored."""
-
-    value: float | None
-    n: int
 
 
 Scores = dict[str, float]
@@ -110,6 +102,11 @@ def crag_score(said: str | None, references: Iterable[str]) -> int:
     if said is None or says_unknown(said):
         return 0
     return 1 if any(contains(said, reference) for reference in references) else -1
+
+
+def f1(precision: float, recall: float) -> float:
+    """Return the harmonic mean; 0 unless there is something of either."""
+    return 2 * precision * recall / (precision + recall) if precision + recall > 0 else 0.0
 
 
 def _counted(text: str) -> list[str]:
@@ -216,4 +213,4 @@ def mean_scores(scores: Iterable[Scores]) -> dict[str, Mean]:
     for of_case in scores:
         for name, value in of_case.items():
             values.setdefault(name, []).append(value)
-    return {name: Mean(sum(found) / len(found), len(found)) for name, found in sorted(values.items())}
+    return {name: mean(map(scored, found)) for name, found in sorted(values.items())}

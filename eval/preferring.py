@@ -92,7 +92,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     cases = _common([folder.cases() for folder in folders], rows)
     todo = list(_duels(cases, rows))
     judge.tell(f"{len(cases)} questions, {len(todo)} duels: at most {2 * len(todo):,} questions to the judge")
-    decided = asyncio.run(_decide(judge, todo, settings.judge.concurrency))
+    decided = asyncio.run(_decide(judge, todo))
     print(_describe([str(path) for path in paths], len(cases), decided))
     if judge.given_up:
         print(f"\n**The judge was given up, and duels are left.** {judge.given_up}")
@@ -124,7 +124,7 @@ def _duels(cases: Sequence[Case], runs: Sequence[Mapping[str, Row]]) -> Iterator
             yield Duel(place, a, b, case.question, (said[a], said[b]))
 
 
-async def _decide(judge: Judge, todo: Sequence[Duel], at_once: int) -> list[Duel]:
+async def _decide(judge: Judge, todo: Sequence[Duel]) -> list[Duel]:
     """Return the duels that the judge decides until it is given up."""
 
     async def vote(question: str, first: str, second: str) -> int:
@@ -148,7 +148,7 @@ async def _decide(judge: Judge, todo: Sequence[Duel], at_once: int) -> list[Duel
         duel.score = (1 + votes[0]) / 2 if duel.agreed else 0.5
         return duel
 
-    async with judge.connected(), aclosing(judge_each(judge, todo, at_once, work)) as each:
+    async with judge.connected(), aclosing(judge_each(judge, todo, work)) as each:
         decided = [duel async for duel in each]
         judge.rows_done()
     return decided

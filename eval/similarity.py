@@ -16,12 +16,13 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from nltk.stem.porter import PorterStemmer
 from rapidfuzz.distance import Indel
 
-from eval.metrics import Scores, content_words, spoken, words
+from eval.metrics import Scores, content_words, f1, words
 
 MOST_WORDS = 2000
 MOST_TEXTS = 50_000  # some 80 MB of vectors
 READ_CHARS = 100_000  # no embedder reads as far; cutting 1 MB into tokens takes seconds
 _STEMMED_CHARS = range(4, 40)
+_stem = lru_cache(MOST_TEXTS)(PorterStemmer().stem)  # ROUGE is defined with it
 
 Vector = npt.NDArray[np.float32]
 
@@ -54,45 +55,35 @@ class Vectors:
         return {text: self._known[text] for text in wanted}
 
 
-class Similarity:
-    """Compares answers with references.
+def likenesses(pairs: Sequence[tuple[str, str]], vectors: Vectors) -> list[Scores]:
+    """Return for each (answer, reference) `similarity` (cosine, -1..1), `word_matching` and `rouge_l` (F1, 0..1).
 
-    Args:
-        vectors: of both; figures of different embedders must not be compared.
+    `similarity` sees as much of a text as the embedder reads at once. `word_matching` is what BERTScore computes, over
+    the embeddings of the single content words: each word is matched with the nearest one of the other text, greedily;
+    it is absent where a text has more than 2,000 different ones. Figures of different embedders must not be compared.
     """
+    texts = dict.fromkeys(text for pair in pairs if pair[0] for text in pair)
+    of_words = {text: sorted(content_words(text)) for text in texts}
+    few = [word for found in of_words.values() if len(found) <= MOST_WORDS for word in found]
+    known = vectors.of([*texts, *few])
+    return [_likeness(answer, reference, of_words, known) for answer, reference in pairs]
 
-    def __init__(self, vectors: Vectors) -> None:
-        self._vectors = vectors
-        self._stem = lru_cache(MOST_TEXTS)(PorterStemmer().stem)  # ROUGE is defined with it
 
-    def score_all(self, pairs: Sequence[tuple[str | None, str]]) -> list[Scores]:
-        """Return for each (answer, reference) `similarity` (cosine, -1..1), `matching` and `rouge_l` (F1, 0..1).
+def _likeness(
+    answer: str, reference: str, of_words: Mapping[str, Sequence[str]], vectors: Mapping[str, Vector]
+) -> Scores:
+    if not answer:
+        return {"similarity": 0.0, "word_matching": 0.0, "rouge_l": 0.0}
+    rouge_l = shared_in_order(_stems(answer), _stems(reference))
+    scores = {"similarity": float(vectors[answer] @ vectors[reference]), "rouge_l": rouge_l}
+    said, wanted = of_words[answer], of_words[reference]
+    if max(len(said), len(wanted)) <= MOST_WORDS:
+        scores["word_matching"] = _matching([vectors[word] for word in said], [vectors[word] for word in wanted])
+    return scores
 
-        `[n]` and bold marks do not count. `similarity` sees as much of a text as the embedder reads at once.
-        `matching` is what BERTScore computes, over the embeddings of the single content words: each word is matched
-        with the nearest one of the other text, greedily; it is absent where a text has more than 2,000 different ones.
-        """
-        said = [(spoken(answer or ""), reference) for answer, reference in pairs]
-        texts = dict.fromkeys(text for pair in said if pair[0] for text in pair)
-        of_words = {text: sorted(content_words(text)) for text in texts}
-        few = [word for found in of_words.values() if len(found) <= MOST_WORDS for word in found]
-        vectors = self._vectors.of([*texts, *few])
-        return [self._score(answer, reference, of_words, vectors) for answer, reference in said]
 
-    def _score(
-        self, answer: str, reference: str, of_words: Mapping[str, Sequence[str]], vectors: Mapping[str, Vector]
-    ) -> Scores:
-        if not answer:
-            return {"similarity": 0.0, "matching": 0.0, "rouge_l": 0.0}
-        rouge_l = shared_in_order(self._stems(answer), self._stems(reference))
-        scores = {"similarity": float(vectors[answer] @ vectors[reference]), "rouge_l": rouge_l}
-        said, wanted = of_words[answer], of_words[reference]
-        if max(len(said), len(wanted)) <= MOST_WORDS:
-            scores["matching"] = _matching([vectors[word] for word in said], [vectors[word] for word in wanted])
-        return scores
-
-    def _stems(self, text: str) -> list[str]:
-        return [self._stem(word) if len(word) in _STEMMED_CHARS and word.isascii() else word for word in words(text)]
+def _stems(text: str) -> list[str]:
+    return [_stem(word) if len(word) in _STEMMED_CHARS and word.isascii() else word for word in words(text)]
 
 
 def shared_in_order(said: Sequence[str], wanted: Sequence[str]) -> float:
@@ -105,4 +96,4 @@ def _matching(said: Sequence[Vector], wanted: Sequence[Vector]) -> float:
         return 0.0
     cosines = np.stack(said) @ np.stack(wanted).T
     precision, recall = float(cosines.max(axis=1).mean()), float(cosines.max(axis=0).mean())
-    return 2 * precision * recall / (precision + recall) if precision + recall > 0 else 0.0
+    return f1(precision, recall)

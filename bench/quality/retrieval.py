@@ -17,7 +17,8 @@ from bench.figures import keep
 from bench.made_corpora import join_divided
 from eval.argument_types import whole_number
 from eval.cases import Case
-from eval.metrics import BUDGETS_CHARS, Mean, Ranked, Scores, mean_scores, score_passages
+from eval.cells import Mean
+from eval.metrics import BUDGETS_CHARS, Ranked, Scores, mean_scores, score_passages
 from eval.questions.files import read_cases
 from eval.tables import aligned, figure
 from query_engine.engine import Engine

@@ -4,15 +4,16 @@ Flow: `asking/`, `command.py` and `judge_option.py` call this -> `stage.score_ru
 when a row first asks for them: a run that is scored already is opened at once.
 """
 
-import sys
 from collections.abc import Collection, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from errors import SettingsError
+from eval.metrics import Scores
+from eval.progress_bar import tell
 from eval.rows import Quote
-from eval.scoring.judge_client import Judge, JudgeCache
+from eval.scoring.judge_client import Judge
 from eval.scoring.judged.deepeval_metrics import deepeval_scorer
 from eval.scoring.judged.families import OWN
 from eval.scoring.offline import citations, nuggets, retrieval, service
@@ -24,7 +25,7 @@ from settings import Settings
 if TYPE_CHECKING:
     from llama_index.core.base.embeddings.base import BaseEmbedding
 
-    from eval.similarity import Similarity, Vectors
+    from eval.similarity import Vectors
     from index.embedding.token_vectors import TokenEncoder
 
 
@@ -47,12 +48,6 @@ class _Models:
         return Vectors(lambda: self.embedder)
 
     @cached_property
-    def similarity(self) -> "Similarity":
-        from eval.similarity import Similarity  # noqa: PLC0415  # loads LlamaIndex
-
-        return Similarity(self.vectors)
-
-    @cached_property
     def token_encoder(self) -> "TokenEncoder":
         """The embedder's own; the packaged one where a server embeds."""
         from index.embedding.model import load_embedding_model  # noqa: PLC0415  # loads OpenVINO
@@ -61,6 +56,14 @@ class _Models:
         embed = self._settings.embed
         model = load_embedding_model(embed.model if embed.provider == "local" else "minilm", embed.cache_dir)
         return TokenEncoder(model, precision=embed.precision, cache_dir=embed.cache_dir, threads=embed.threads)
+
+    def compare(self, pairs: Sequence[tuple[str, str]]) -> Sequence[Scores]:
+        from eval.similarity import likenesses  # noqa: PLC0415  # loads LlamaIndex
+
+        return likenesses(pairs, self.vectors)
+
+    def embed(self, texts: Sequence[str]) -> None:
+        self.vectors.of(texts)
 
     def supports(self, sentence: str, quotes: Sequence[Quote]) -> bool:
         return citations.supported(sentence, quotes, self.embedder)
@@ -71,14 +74,14 @@ def offline_scorers(settings: Settings) -> tuple[Scorer, ...]:
     models = _Models(settings)
     return (
         EachRow("retrieval", retrieval.score_retrieval),
-        AnswerScorer("answer", lambda answers: compared(answers, models.similarity.score_all)),
+        AnswerScorer("answer", partial(compared, compare=models.compare)),
         AnswerScorer("bert_score", lambda answers: bert_scored(answers, models.token_encoder.encode)),
         EachRow("nuggets", nuggets.score_nuggets),
         EachRow("citations", partial(citations.score_citations, supports=models.supports)),
         EachRow("abstention", service.score_abstention),
         EachRow("speed", service.score_speed),
         EachRow("cost", service.score_cost),
-        RagasOfflineScorer(lambda: load_computed(models.vectors), _tell),
+        RagasOfflineScorer(lambda: load_computed(models.vectors), models.embed, tell),
     )
 
 
@@ -96,7 +99,7 @@ def open_judge(settings: Settings) -> Judge:
             f"--judge needs {' and '.join(missing)}.",
             "They name an OpenAI-compatible server, e.g. http://127.0.0.1:8001/v1, and a model there.",
         )
-    return Judge(settings.judge, JudgeCache(settings.judge.cache_dir), _tell)
+    return Judge(settings.judge, tell)
 
 
 def judged_scorers(
@@ -107,15 +110,9 @@ def judged_scorers(
     Raises:
         RagasMissingError: RAGAS is wanted and not installed.
     """
-    rows_at_once = settings.judge.concurrency
-    scorers: list[Scorer] = [family.scorer(judge, rows_at_once) for name, family in OWN.items() if name in families]
+    scorers: list[Scorer] = [family.scorer(judge) for name, family in OWN.items() if name in families]
     if "ragas" in families:
-        scorers.append(ragas_scorer(judge, lambda: _Models(settings).embedder, rows_at_once))
+        scorers.append(ragas_scorer(judge, lambda: _Models(settings).embedder))
     if deepeval_python is not None:
-        scorers.append(deepeval_scorer(judge, deepeval_python, rows_at_once, settings.judge.timeout_s))
+        scorers.append(deepeval_scorer(judge, deepeval_python))
     return scorers
-
-
-def _tell(line: str) -> None:
-    sys.stderr.write(f"{line}\n")
-    sys.stderr.flush()

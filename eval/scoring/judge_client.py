@@ -27,9 +27,17 @@ from typing import Any, TypeVar
 
 import httpx
 from pydantic import AliasPath, BaseModel, Field, ValidationError
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_exponential_jitter
+from tenacity import (
+    AsyncRetrying,
+    RetryCallState,
+    retry_if_exception,
+    stop_after_attempt,
+    stop_before_delay,
+    wait_exponential_jitter,
+)
 
 from errors import RagError
+from eval.tables import cut
 from loopback import may_use_proxy
 from settings import JudgeSettings
 
@@ -41,6 +49,7 @@ _BACKOFF = wait_exponential_jitter(initial=0.25, max=20.0, jitter=0.25)
 BUSY = {408, 409, 425, 429}
 CLOSED = {401, 403, 404, 405}
 DOWN_AFTER_ROWS = 5
+SHOWN_CHARS = 100
 
 Value = TypeVar("Value")
 
@@ -79,7 +88,7 @@ class JudgeUnusableError(JudgeError):
     @classmethod
     def of(cls, what: str, text: str) -> "JudgeUnusableError":
         """Say what is wrong with a reply, and show its beginning."""
-        return cls(f"{what}: {_shown(text)}.", "Take another model, or another RAG_JUDGE__RESPONSE_FORMAT.")
+        return cls(f"{what}: {cut(text, SHOWN_CHARS)!r}.", "Take another model, or another RAG_JUDGE__RESPONSE_FORMAT.")
 
 
 class JudgeCacheError(RagError):
@@ -118,76 +127,35 @@ class _Completion(BaseModel):
     completion_tokens: int | None = Field(None, validation_alias=AliasPath("usage", "completion_tokens"))
 
 
-class JudgeCache:
-    """A folder of replies; many processes may share it.
-
-    Files appear whole or not at all; one that cannot be read counts as absent.
-
-    Raises:
-        JudgeCacheError: the folder cannot be made, or a reply cannot be written.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        with self._refusals_named():
-            folder.mkdir(parents=True, exist_ok=True)
-
-    def path(self, url: str, request: bytes, nth: str) -> Path:
-        """Name a request's file: by the server, all that is sent to it, and the number of the repetition."""
-        key = hashlib.sha256(b"\0".join((url.encode(), nth.encode(), request))).hexdigest()
-        return self._folder / key[:2] / f"{key[2:]}.json"
-
-    def get(self, path: Path) -> str | None:
-        """Return what is kept, if anything."""
-        try:  # here, not in a thread: handing over takes longer than a small file
-            return str(json.loads(path.read_bytes())["text"])
-        except (OSError, ValueError, LookupError, TypeError):
-            return None
-
-    def put(self, path: Path, text: str) -> None:
-        """Keep a reply; it is complete on disk when this returns."""
-        with self._refusals_named():
-            path.parent.mkdir(exist_ok=True)
-            descriptor, draft = tempfile.mkstemp(dir=path.parent, suffix=".part")
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(json.dumps({"text": text}).encode())
-            os.replace(draft, path)
-
-    @contextmanager
-    def _refusals_named(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            raise JudgeCacheError(
-                f"The judge's replies cannot be kept in {self._folder}: {error.strerror or error}.",
-                "Make room there, or set RAG_JUDGE__CACHE_DIR to a folder that can be written.",
-            ) from error
-
-
 class Judge:
-    """A language model that judges answers.
+    """A language model that judges answers, and the folder of its replies, which many processes may share.
 
     Attributes:
+        settings: who judges, how long a reply may take, and how many things are judged at once.
         tally: what it took so far.
         given_up: why nothing is asked any more; None while all is well.
         tell: told in a line what is about to be asked.
+
+    Raises:
+        JudgeCacheError: the folder cannot be made.
     """
 
-    def __init__(self, settings: JudgeSettings, cache: JudgeCache, tell: Callable[[str], object] = logger.info) -> None:
+    def __init__(self, settings: JudgeSettings, tell: Callable[[str], object] = logger.info) -> None:
         self.tally = Tally()
         self.given_up: JudgeError | None = None
         self.tell = tell
-        self._settings = settings
+        self.settings = settings
         self._url = f"{(settings.base_url or '').rstrip('/')}/chat/completions"
-        self._cache = cache
         self._client: httpx.AsyncClient | None = None
         self._in_vain: list[JudgeError] = []
         self._useful = False
+        with self._refusals_named():
+            settings.cache_dir.mkdir(parents=True, exist_ok=True)
 
     @asynccontextmanager
     async def connected(self) -> AsyncIterator[None]:
         """Keep connections open meanwhile; `ask` works only in here."""
-        key = self._settings.api_key
+        key = self.settings.api_key
         headers = {b"Content-Type": b"application/json"}
         if key is not None:
             headers[b"Authorization"] = f"Bearer {key.get_secret_value()}".encode()
@@ -213,8 +181,9 @@ class Judge:
             JudgeCacheError: the reply cannot be kept.
         """
         request = self._request(prompt, schema)
-        path = self._cache.path(self._url, request, nth)
-        kept = self._cache.get(path)
+        key = hashlib.sha256(b"\0".join((self._url.encode(), nth.encode(), request))).hexdigest()
+        path = self.settings.cache_dir / key[:2] / f"{key[2:]}.json"
+        kept = _kept(path)
         if kept is not None:
             with suppress(JudgeUnusableError):  # an earlier version may have been less strict
                 value = read(kept)
@@ -226,7 +195,7 @@ class Judge:
         except JudgeError:
             self.tally.failed += 1
             raise
-        self._cache.put(path, text)
+        self._keep(path, text)
         return value
 
     def row_done(self, in_vain: JudgeError | None) -> None:
@@ -241,24 +210,43 @@ class Judge:
         if self._in_vain and not self._useful:
             self.given_up = self._in_vain[-1]
 
+    def _keep(self, path: Path, text: str) -> None:
+        """Write a reply; its file appears whole or not at all."""
+        with self._refusals_named():
+            path.parent.mkdir(exist_ok=True)
+            descriptor, draft = tempfile.mkstemp(dir=path.parent, suffix=".part")
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(json.dumps({"text": text}).encode())
+            os.replace(draft, path)
+
+    @contextmanager
+    def _refusals_named(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise JudgeCacheError(
+                f"The judge's replies cannot be kept in {self.settings.cache_dir}: {error.strerror or error}.",
+                "Make room there, or set RAG_JUDGE__CACHE_DIR to a folder that can be written.",
+            ) from error
+
     def _request(self, prompt: str, schema: Mapping[str, Any]) -> bytes:
         body: dict[str, Any] = {
-            "model": self._settings.model,
+            "model": self.settings.model,
             "messages": [{"role": "user", "content": prompt}],
-            "temperature": self._settings.temperature,
+            "temperature": self.settings.temperature,
         }
-        if self._settings.response_format == "json_schema":
+        if self.settings.response_format == "json_schema":
             named = {"name": "judgement", "schema": schema}
             body["response_format"] = {"type": "json_schema", "json_schema": named}
-        elif self._settings.response_format == "json_object":
+        elif self.settings.response_format == "json_object":
             body["response_format"] = {"type": "json_object"}
         return json.dumps(body).encode()
 
     async def _complete(self, request: bytes) -> str:
-        limit_s = self._settings.timeout_s
+        limit_s = self.settings.timeout_s
         try:
-            async with asyncio.timeout(limit_s) as limit:
-                response = await self._response(request, limit.when() or 0.0)
+            async with asyncio.timeout(limit_s):
+                response: httpx.Response = await self._tries(limit_s)(self._post, request)
         except TimeoutError as error:
             raise JudgeDownError(
                 f"The judge did not reply within {limit_s:g} s.",
@@ -266,22 +254,17 @@ class Judge:
             ) from error
         return self._read(response)
 
-    async def _response(self, request: bytes, ends: float) -> httpx.Response:
-        def give_up(state: RetryCallState) -> bool:
-            too_late = asyncio.get_running_loop().time() + state.upcoming_sleep > ends
-            return too_late or state.attempt_number > RETRIES
-
+    def _tries(self, limit_s: float) -> AsyncRetrying:
         def count(_: RetryCallState) -> None:
             self.tally.tried_again += 1
 
-        tries = AsyncRetrying(
+        return AsyncRetrying(
             retry=retry_if_exception(lambda error: _asked_pause_s(error) is not None),
             wait=_pause_s,
-            stop=give_up,
+            stop=stop_after_attempt(RETRIES + 1) | stop_before_delay(limit_s),
             before_sleep=count,
             reraise=True,
         )
-        return await tries(self._post, request)
 
     async def _post(self, request: bytes) -> httpx.Response:
         assert self._client is not None
@@ -302,7 +285,7 @@ class Judge:
             completion = _Completion.model_validate_json(response.content)
         except ValidationError as error:
             raise JudgeDownError(
-                f"The judge's server sent no chat completion: {_shown(response.text)}.",
+                f"The judge's server sent no chat completion: {cut(response.text, SHOWN_CHARS)!r}.",
                 "Correct RAG_JUDGE__BASE_URL: it names an OpenAI-compatible server and ends in /v1.",
             ) from error
         self.tally.replies += 1
@@ -316,15 +299,17 @@ class Judge:
         return text
 
 
+def _kept(path: Path) -> str | None:
+    """Return the reply in a file; one that cannot be read counts as absent."""
+    try:  # here, not in a thread: handing over takes longer than a small file
+        return str(json.loads(path.read_bytes())["text"])
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
+
+
 def place_of(url: str) -> str:
     """Return host and port, without the name and password that may stand before them."""
     return re.sub(r"^\w+://", "", url).partition("/")[0].rpartition("@")[2]
-
-
-def _shown(text: str) -> str:
-    """Return the beginning of a text, in quotes and on one line."""
-    line = " ".join(text.split())
-    return repr(line if len(line) <= 100 else line[:99] + "…")
 
 
 def _pause_s(state: RetryCallState) -> float:
@@ -343,7 +328,7 @@ def _refusal(response: httpx.Response) -> JudgeError:
         said = str(error["message"] if isinstance(error, dict) else error)
     except (ValueError, KeyError, TypeError, RecursionError):
         said = response.text
-    fact = f"The judge answered HTTP {status}: {_shown(said)}."
+    fact = f"The judge answered HTTP {status}: {cut(said, SHOWN_CHARS)!r}."
     if status in BUSY or status >= 500:
         asked = response.headers.get("retry-after", "")
         pause_s = float(asked) if asked.isdecimal() else 0.0

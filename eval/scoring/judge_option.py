@@ -25,7 +25,7 @@ from eval.scoring.judged.families import OWN
 from eval.scoring.judged.noise import noise
 from eval.scoring.stage import Scorer, score_run
 from eval.tables import aligned, counted
-from settings import JudgeSettings, Settings
+from settings import Settings
 
 FAMILIES = (*OWN, "ragas")
 DEFAULT = ("nuggets_judged", "support", "ragas")
@@ -58,12 +58,11 @@ def add_judge_arguments(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Judging:
-    """One call's judging, of every row `repeats` times in all; `settings` only say who judges."""
+    """One call's judging, of every row `repeats` times in all."""
 
     judge: Judge
     scorers: Sequence[Scorer]
     repeats: int
-    settings: JudgeSettings
 
     @classmethod
     def of(cls, arguments: argparse.Namespace, settings: Settings) -> "Judging | None":
@@ -83,7 +82,7 @@ class Judging:
             return None
         judge = open_judge(settings)
         scorers = judged_scorers(settings, judge, arguments.families or DEFAULT, arguments.deepeval_python)
-        return cls(judge, scorers, arguments.repeats or 1, settings.judge)
+        return cls(judge, scorers, arguments.repeats or 1)
 
     @property
     def given_up(self) -> bool:
@@ -93,7 +92,7 @@ class Judging:
     def score(self, folder: RunFolder, stream: TextIO) -> None:
         """Judge what is not judged yet, and show on `stream` how that goes. Only below `folder.writing()`."""
         with closing(ScoringProgress(stream)) as progress:
-            score_run(folder, self.scorers, self.repeats, by=self.settings.model or "", progress=progress)
+            score_run(folder, self.scorers, self.repeats, by=self.judge.settings.model or "", progress=progress)
 
     def describe(self, folder: RunFolder) -> str:
         """Return what judging took and how sure it is, as Markdown."""
@@ -111,7 +110,7 @@ class Judging:
         tally = self.judge.tally
         tokens = f"{tally.prompt_tokens:,} tokens read, {tally.completion_tokens:,} written"
         took = (
-            f"{self.settings.model} at {place_of(self.settings.base_url or '')}:\n"
+            f"{self.judge.settings.model} at {place_of(self.judge.settings.base_url or '')}:\n"
             f"- {tally.replies:,} replies of the server{f': {tokens}' if tally.prompt_tokens else ''}\n"
             f"- {tally.remembered:,} remembered from earlier\n"
             f"- {tally.failed:,} questions without a usable reply\n"
@@ -121,7 +120,7 @@ class Judging:
             return took
         return (
             f"{took}\n\n**Most replies were unusable.** This model is too weak a judge, or RAG_JUDGE__RESPONSE_FORMAT="
-            f"{self.settings.response_format} does not make this server write JSON."
+            f"{self.judge.settings.response_format} does not make this server write JSON."
         )
 
 

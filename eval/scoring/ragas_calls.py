@@ -12,7 +12,7 @@ counts as a perfect match. So such replies are refused here, and the cell says w
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from typing import Any, TypeVar
 
@@ -38,55 +38,43 @@ from ragas.metrics.collections import (
 )
 
 from eval.scoring.judge_client import Judge, JudgeUnusableError, json_in
-from eval.scoring.judged.scorer import Material
+from eval.scoring.judged.scorer import Ask, Material
 from eval.similarity import Vectors
 
 Judgement = TypeVar("Judgement", bound=BaseModel)
 Embed = Callable[[str], list[float]]
+Compute = Callable[..., Awaitable[float]]
+"""(metric's name, texts named as RAGAS names them) -> the score."""
 
 
-class RagasComputed:
-    """Computes the metrics without a judge; ImportError if a library that one of them needs is not installed."""
+def without_judge(vectors: Vectors) -> Compute:
+    """Return what computes the metrics without a judge; ImportError if a library that one of them needs is missing."""
+    metrics: dict[str, Any] = {
+        "ragas_context_recall": NonLLMContextRecall(_distance_measure=_Quiet()),
+        "ragas_context_precision": NonLLMContextPrecisionWithReference(distance_measure=_Quiet()),
+        "ragas_string_similarity": NonLLMStringSimilarity(),
+        "ragas_rouge_score": RougeScore(),
+        "ragas_bleu_score": BleuScore(),
+        "ragas_exact_match": ExactMatch(),
+        "ragas_semantic_similarity": SemanticSimilarity(
+            embeddings=_Embeddings(lambda text: list(map(float, vectors.of([text])[text])))
+        ),
+    }
 
-    def __init__(self, vectors: Vectors) -> None:
-        self._vectors = vectors
-        embeddings = _Embeddings(lambda text: list(map(float, vectors.of([text])[text])))
-        self._metrics: dict[str, Any] = {
-            "ragas_context_recall": NonLLMContextRecall(_distance_measure=_Quiet()),
-            "ragas_context_precision": NonLLMContextPrecisionWithReference(distance_measure=_Quiet()),
-            "ragas_string_similarity": NonLLMStringSimilarity(),
-            "ragas_rouge_score": RougeScore(),
-            "ragas_bleu_score": BleuScore(),
-            "ragas_exact_match": ExactMatch(),
-            "ragas_semantic_similarity": SemanticSimilarity(embeddings=embeddings),
-        }
-
-    def prepare(self, texts: list[str]) -> None:
-        """Embed many texts at once, which is several times as fast; may raise ModelError."""
-        self._vectors.of(texts)
-
-    async def score(self, name: str, **texts: str | list[str]) -> float:
-        """Return the score; `texts` are named as RAGAS names them."""
-        metric = self._metrics[name]
+    async def compute(name: str, **texts: str | list[str]) -> float:
+        metric = metrics[name]
         if isinstance(metric, NonLLMContextRecall | NonLLMContextPrecisionWithReference):
             return float(await metric._single_turn_ascore(SingleTurnSample(**texts), None))
         return float((await metric.ascore(**texts)).value)
 
+    return compute
 
-class RagasJudged:
-    """Computes one judged metric of one row at a time; many may be under way."""
 
-    def __init__(self, judge: Judge, embed: Embed, repeat: int) -> None:
-        self._judge = judge
-        self._embeddings = _Embeddings(embed)
-        self._repeat = repeat
+def by_judge(judge: Judge, embed: Embed, repeat: int) -> Ask:
+    """Return what computes the judged metrics; many may be under way, and a score may be NaN."""
+    embeddings = _Embeddings(embed)
 
-    async def score(self, name: str, material: Material) -> float:
-        """Return the score; it may be NaN.
-
-        Raises:
-            JudgeError: the judge gave no judgement, or one that RAGAS cannot compute with.
-        """
+    async def ask(name: str, material: Material) -> float:
         make, names = _JUDGED[name]
         texts = {
             "user_input": material.question,
@@ -94,11 +82,13 @@ class RagasJudged:
             "reference": material.reference,
             "retrieved_contexts": list(material.passages),
         }
-        metric = make(_LLM(self._judge, self._repeat), self._embeddings)
+        metric = make(_LLM(judge, repeat), embeddings)
         try:
             return float((await metric.ascore(**{name: texts[name] for name in names})).value)
         except (ValueError, TypeError, LookupError, ArithmeticError) as error:
             raise JudgeUnusableError(f"RAGAS cannot compute it: {error}.", "Take another model.") from error
+
+    return ask
 
 
 class _LLM(InstructorBaseRagasLLM):

@@ -8,11 +8,11 @@ score. Where it is not installed, none of what is computed applies, which is rep
 import asyncio
 import math
 import os
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from errors import ModelError, RagError
 from eval.cases import Case
@@ -23,11 +23,12 @@ from eval.scoring.catalogue import names_of
 from eval.scoring.judge_client import Judge
 from eval.scoring.judged.scorer import Ask, Judged, JudgedScorer
 from eval.scoring.offline.answer import BATCH_ROWS, VECTOR_DECIMALS
-from eval.scoring.stage import Line, Todo, lacking, references_of
+from eval.scoring.stage import Line, Todo, lacking
 
 if TYPE_CHECKING:
     from llama_index.core.base.embeddings.base import BaseEmbedding
 
+    from eval.scoring.ragas_calls import Compute
     from eval.similarity import Vectors
 
 OF_VECTORS = "ragas_semantic_similarity"
@@ -55,22 +56,12 @@ class RagasMissingError(RagError):
     code = "ragas_missing"
 
 
-class Computes(Protocol):
-    """RAGAS's metrics by our names; `ragas_calls.RagasComputed` has them. May raise `_BROKEN` and ModelError."""
-
-    def prepare(self, texts: list[str]) -> None:
-        """Embed many texts at once."""
-
-    async def score(self, name: str, **texts: str | list[str]) -> float:
-        """Return the score; `texts` are named as RAGAS names them."""
-
-
-def load_computed(vectors: "Vectors") -> Computes:
+def load_computed(vectors: "Vectors") -> "Compute":
     """Return what computes without a judge; may raise ImportError."""
     _forbid_reports()
-    from eval.scoring.ragas_calls import RagasComputed  # noqa: PLC0415  # loads langchain and pandas
+    from eval.scoring.ragas_calls import without_judge  # noqa: PLC0415  # loads langchain and pandas
 
-    return RagasComputed(vectors)
+    return without_judge(vectors)
 
 
 def _forbid_reports() -> None:
@@ -78,8 +69,8 @@ def _forbid_reports() -> None:
     os.environ["RAGAS_DO_NOT_TRACK"] = "true"
 
 
-def ragas_scorer(judge: Judge, embedder: "Callable[[], BaseEmbedding]", at_once: int) -> JudgedScorer:
-    """Return the scorer of what a judge decides, `at_once` rows at the same time; `embedder` loads the project's own.
+def ragas_scorer(judge: Judge, embedder: "Callable[[], BaseEmbedding]") -> JudgedScorer:
+    """Return the scorer of what a judge decides; `embedder` loads the project's own.
 
     Raises:
         RagasMissingError: RAGAS is not installed.
@@ -87,16 +78,15 @@ def ragas_scorer(judge: Judge, embedder: "Callable[[], BaseEmbedding]", at_once:
     if find_spec("ragas") is None:
         raise RagasMissingError("RAGAS is not installed.", _REMEDY)
 
-    @asynccontextmanager
-    async def asker(repeat: int) -> AsyncIterator[Ask]:
+    def asker(repeat: int) -> AbstractAsyncContextManager[Ask]:
         _forbid_reports()
         try:
-            from eval.scoring.ragas_calls import RagasJudged  # noqa: PLC0415  # loads langchain and pandas
+            from eval.scoring.ragas_calls import by_judge  # noqa: PLC0415  # loads langchain and pandas
         except ImportError as error:
             raise RagasMissingError(f"RAGAS cannot be loaded: {error}.", _REMEDY) from error
-        yield RagasJudged(judge, embedder().get_text_embedding, repeat).score
+        return nullcontext(by_judge(judge, embedder().get_text_embedding, repeat))
 
-    return JudgedScorer("ragas", JUDGED, judge, asker, at_once)
+    return JudgedScorer("ragas", JUDGED, judge, asker)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,74 +96,80 @@ class RagasOfflineScorer:
     The best of several right answers counts, and answers come without their marks.
 
     Attributes:
-        ragas: loads RAGAS; called when there is a row to score. It may raise ImportError.
+        load: returns what computes; called when there is a row to score. It may raise ImportError.
+        embed: makes vectors of many texts at once, which is several times as fast; it may raise ModelError.
         tell: called once if RAGAS is not installed.
     """
 
-    ragas: Callable[[], Computes]
-    tell: Callable[[str], None]
+    load: "Callable[[], Compute]"
+    embed: Callable[[list[str]], object]
+    tell: Callable[[str], object]
     family: str = "ragas_offline"
 
     def score(self, todo: Todo, repeat: int = 0) -> Iterator[Line]:  # noqa: ARG002
         """Yield the cells of each row, a batch at a time; see `stage.Scorer`."""
         try:
-            ragas = self.ragas()
+            compute = self.load()
         except ImportError as error:
             self.tell(f"RAGAS's metrics are left out, it cannot be loaded ({error}). Install it: {INSTALL}")
             missing = dict.fromkeys(COMPUTED, not_applicable(f"RAGAS is not installed: {INSTALL}"))
             yield from ((row.id, missing) for _, row in todo)
             return
         for begin in range(0, len(todo), BATCH_ROWS):
-            yield from asyncio.run(_score_batch(ragas, todo[begin : begin + BATCH_ROWS]))
+            batch = todo[begin : begin + BATCH_ROWS]
+            answers = [(case, row) for case, row in batch if row.outcome == "answered"]
+            with suppress(ModelError):  # told as the failure of the cell that needs it
+                self.embed([text for case, row in answers for text in (_said(row), *_references(case)) if text])
+            yield from asyncio.run(_score_batch(compute, batch))
 
 
-async def _score_batch(ragas: Computes, batch: Todo) -> list[Line]:
-    answers = [(case, row) for case, row in batch if row.outcome == "answered"]
-    texts = [text for case, row in answers for text in (_said(row), *references_of(case)) if text]
-    with suppress(ModelError):  # told as the failure of the cell that needs it
-        ragas.prepare(texts)
+async def _score_batch(compute: "Compute", batch: Todo) -> list[Line]:
     return [
         (
             row.id,
-            {name: await _context_cell(ragas, name, case, row) for name in OF_CONTEXTS}
-            | {name: await _text_cell(ragas, name, case, row) for name in OF_TEXTS},
+            {name: await _context_cell(compute, name, case, row) for name in OF_CONTEXTS}
+            | {name: await _text_cell(compute, name, case, row) for name in OF_TEXTS},
         )
         for case, row in batch
     ]
 
 
-async def _context_cell(ragas: Computes, name: str, case: Case, row: Row) -> Cell:
+async def _context_cell(compute: "Compute", name: str, case: Case, row: Row) -> Cell:
     if lack := lacking(case, row, "contexts", "passages"):
         return lack
     if not row.passages:
         return scored(0)  # RAGAS has no figure for that
     passages = [passage.text for passage in row.passages]
     texts = {"retrieved_contexts": passages, "reference_contexts": list(case.references)}
-    return await _cell(ragas, name, MOST_CONTEXT_PAIRS, **texts)
+    return await _cell(compute, name, MOST_CONTEXT_PAIRS, **texts)
 
 
-async def _text_cell(ragas: Computes, name: str, case: Case, row: Row) -> Cell:
-    if lack := lacking(case, row, "reference", declined=0.0):
+async def _text_cell(compute: "Compute", name: str, case: Case, row: Row) -> Cell:
+    if lack := lacking(case, row, "references", declined=0.0):
         return lack
     best = failed("there is no reference")
-    for reference in references_of(case):
-        cell = await _cell(ragas, name, MOST_TEXT_PAIRS, response=_said(row), reference=reference)
+    for reference in _references(case):
+        cell = await _cell(compute, name, MOST_TEXT_PAIRS, response=_said(row), reference=reference)
         if best.score is None or (cell.score is not None and cell.score > best.score):
             best = cell
     return best
 
 
-async def _cell(ragas: Computes, name: str, most_pairs: int, **texts: str | list[str]) -> Cell:
+async def _cell(compute: "Compute", name: str, most_pairs: int, **texts: str | list[str]) -> Cell:
     pairs = math.prod(len("".join(text)) for text in texts.values())
     if pairs > most_pairs:
         return failed(f"too long: {pairs:,} pairs of characters to compare, of at most {most_pairs:,}")
     try:
-        value = await ragas.score(name, **texts)
+        value = await compute(name, **texts)
     except RagError as error:
         return failed(error.fact)
     except _BROKEN as error:
         return failed(f"RAGAS cannot compute it: {type(error).__name__}: {error}.")
     return scored(round(value, VECTOR_DECIMALS) if name == OF_VECTORS else value)
+
+
+def _references(case: Case) -> list[str]:
+    return [text for text in (case.answer, *case.alternatives) if text]
 
 
 def _said(row: Row) -> str:

@@ -15,7 +15,7 @@ from typing import Literal, Protocol
 
 from eval.cases import Case
 from eval.cells import Cell, failed, not_applicable, scored
-from eval.metrics import spoken, words
+from eval.metrics import words
 from eval.rows import Row
 from eval.run_folder import RunFolder, Scored
 
@@ -23,8 +23,9 @@ Todo = Sequence[tuple[Case, Row]]
 Cells = dict[str, Cell]
 Line = tuple[str, Cells]
 """A row's id, and its cells of one family."""
-Need = Literal["reference", "contexts", "nuggets", "facts", "answer", "passages", "quotes"]
-"""What a metric looks at; facts are nuggets, or what nuggets can be made of."""
+Need = Literal["reference", "references", "words", "contexts", "nuggets", "facts", "answer", "passages", "quotes"]
+"""What a metric looks at. References are the right answers, alternatives among them, and words are those that hold one;
+facts are nuggets, or what nuggets can be made of."""
 SYNC_EVERY_S = 1.0
 Progress = Callable[[str, int, int], None]
 
@@ -100,20 +101,25 @@ def _is_open(kept: Scored | None, row: Row) -> bool:
     return kept is None or (row.outcome != "failed" and any(cell.failed is not None for cell in kept.cells.values()))
 
 
-def lacking(case: Case, row: Row, *needs: Need, declined: float | None = None) -> Cell | None:
+def lacking(case: Case, row: Row, *needs: Need, declined: float | None = None, is_empty: bool = False) -> Cell | None:
     """Return the cell of a row that cannot be scored for what its case or itself lacks; None if it can be.
 
-    `declined` is the score of a declined row; None where it has none.
+    Args:
+        case: what it lacks comes first: a metric that it does not allow cannot fail.
+        row: its reply.
+        needs: of the metric.
+        declined: the score of a declined row; None where it has none.
+        is_empty: whether the answer says nothing to this metric: then it counts as declined.
     """
     if why := _case_lacks(case, needs):
         return not_applicable(why)
     if row.outcome == "failed":
         return failed(failed_for(row))
-    is_answer = row.outcome == "answered" and bool(spoken(row.answer or ""))
-    if declined is not None and not is_answer:
-        return scored(declined)
-    if "answer" in needs and not is_answer:
-        return not_applicable("the service declined" if row.outcome == "declined" else "the answer is empty")
+    if row.outcome == "declined" or is_empty:
+        if declined is not None:
+            return scored(declined)
+        if "answer" in needs:
+            return not_applicable("the service declined" if row.outcome == "declined" else "the answer is empty")
     # A service with a fingerprint also sends passages and citations: there were none.
     if "passages" in needs and not (row.passages or row.fingerprint):
         return not_applicable("the service tells no passages")
@@ -127,15 +133,20 @@ def lacking(case: Case, row: Row, *needs: Need, declined: float | None = None) -
 def _case_lacks(case: Case, needs: Sequence[Need]) -> str:
     if case.unanswerable:
         return "the corpus does not answer the question"
-    if "reference" in needs and not references_of(case):
-        return "the reference answer holds no word" if case.answer else "the case has no reference answer"
-    if "contexts" in needs and not case.references:
-        return "the case has no reference contexts"
-    if "nuggets" in needs and not case.nuggets:
-        return "the case has no nuggets"
-    if "facts" in needs and not (case.nuggets or case.answer or any(case.references)):
-        return "the case has neither nuggets nor a reference to make them from"
-    return ""
+    no_reference = "the case has no reference answer"
+    known = (
+        ("reference", case.answer, no_reference),
+        ("references", case.answer or case.alternatives, no_reference),
+        ("words", references_of(case), "the reference answer holds no word" if case.answer else no_reference),
+        ("contexts", case.references, "the case has no reference contexts"),
+        ("nuggets", case.nuggets, "the case has no nuggets"),
+        (
+            "facts",
+            case.nuggets or case.answer or any(case.references),
+            "the case has neither nuggets nor a reference to make them from",
+        ),
+    )
+    return next((why for need, has, why in known if need in needs and not has), "")
 
 
 def references_of(case: Case) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from bench.figures import keep, made, made_on, percentile
 from bench.quality.helpful.asking import Answered, ask_all
 from bench.quality.helpful.sets import KINDS, Asked, choose, read_asked
 from bench.quality.helpful.systems import SYSTEMS, open_systems
-from eval.metrics import Mean
+from eval.cells import Mean, mean, scored
 from eval.progress_bar import tell
 from eval.tables import aligned, figure
 from settings import Settings
@@ -142,8 +142,7 @@ def figures(rows: Rows, measures: Mapping[str, int]) -> dict[str, Any]:
 
 def mean_of(rows: Rows, measure: str) -> Mean:
     """Return the mean over the rows that have the measure."""
-    values = [row.scores[measure] for row in rows if measure in row.scores]
-    return Mean(sum(values) / len(values) if values else None, len(values))
+    return mean(scored(row.scores[measure]) for row in rows if measure in row.scores)
 
 
 def _marked(measure: str, counts: Sequence[int]) -> str:

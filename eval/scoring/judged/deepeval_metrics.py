@@ -44,10 +44,8 @@ def _missing(python: Path, why: str) -> DeepEvalMissingError:
     )
 
 
-def deepeval_scorer(judge: Judge, python: Path, at_once: int, timeout_s: float) -> JudgedScorer:
+def deepeval_scorer(judge: Judge, python: Path) -> JudgedScorer:
     """Return the scorer of this family, for `python` of the environment that holds DeepEval.
-
-    `timeout_s` is that of one question to the judge; a cell may take as long as all of its questions.
 
     Raises:
         DeepEvalMissingError: it is not a Python, or has no DeepEval.
@@ -63,7 +61,7 @@ def deepeval_scorer(judge: Judge, python: Path, at_once: int, timeout_s: float) 
             process = await _start(python, home)
             try:
                 await _wait_ready(process, python)
-                worker = _Worker(process, judge, repeat, 5 * timeout_s)
+                worker = _Worker(process, judge, repeat)
                 reading = asyncio.create_task(worker.read())
                 yield worker.score
                 reading.cancel()
@@ -72,7 +70,7 @@ def deepeval_scorer(judge: Judge, python: Path, at_once: int, timeout_s: float) 
                     process.kill()
                 await process.wait()
 
-    return JudgedScorer("deepeval", JUDGED, judge, asker, at_once)
+    return JudgedScorer("deepeval", JUDGED, judge, asker)
 
 
 def _check(python: Path) -> None:
@@ -131,13 +129,13 @@ class _Cell:
 class _Worker:
     """The other process, and what is under way in it."""
 
-    def __init__(self, process: asyncio.subprocess.Process, judge: Judge, repeat: int, limit_s: float) -> None:
+    def __init__(self, process: asyncio.subprocess.Process, judge: Judge, repeat: int) -> None:
         assert process.stdin is not None
         assert process.stdout is not None
         self._stdin, self._stdout = process.stdin, process.stdout
         self._judge = judge
         self._repeat = repeat
-        self._limit_s = limit_s
+        self._limit_s = 5 * judge.settings.timeout_s  # a cell may take as long as all of its questions
         self._numbers = itertools.count(1)
         self._cells: dict[int, _Cell] = {}
         self._answers: set[asyncio.Task[None]] = set()

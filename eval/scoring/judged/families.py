@@ -5,12 +5,14 @@ published formula that it names. What the judge says of a row is asked once and 
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Coroutine, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
 from eval.cases import Case
-from eval.cells import Cell
+from eval.cells import Cell, scored
 from eval.rows import Row
 from eval.scoring.catalogue import names_of
 from eval.scoring.judge_client import Judge
@@ -19,9 +21,9 @@ from eval.scoring.judged.labels import batches
 from eval.scoring.judged.scorer import Ask, Count, Judged, JudgedScorer, Material
 from eval.scoring.stage import Need
 
-Decided = Mapping[str, float | Cell] | Mapping[str, float] | Cell
-"""Metric's name -> score, or the cell; one cell where all are alike."""
-Decide = Callable[[Judge, str, Material], Awaitable[Decided]]
+Decided = Mapping[str, float | Cell]
+"""Metric's name -> score, or the cell."""
+Decide = Callable[[Judge, str, Material], Coroutine[Any, Any, Decided]]
 """(judge, which time, what is judged) -> the scores; it may raise JudgeError."""
 
 
@@ -39,22 +41,21 @@ class Family:
     decide: Decide
     metrics: tuple[Judged, ...]
 
-    def scorer(self, judge: Judge, at_once: int) -> JudgedScorer:
-        """Return what scores rows, `at_once` at the same time."""
+    def scorer(self, judge: Judge) -> JudgedScorer:
+        """Return what scores rows."""
 
-        @asynccontextmanager
-        async def asker(repeat: int) -> AsyncIterator[Ask]:
-            known: dict[Material, asyncio.Task[Decided]] = {}
+        def asker(repeat: int) -> AbstractAsyncContextManager[Ask]:
+            @cache
+            def decided(material: Material) -> asyncio.Task[Decided]:
+                return asyncio.ensure_future(self.decide(judge, str(repeat), material))
 
-            async def ask(name: str, material: Material) -> float | Cell:
-                if material not in known:
-                    known[material] = asyncio.ensure_future(self.decide(judge, str(repeat), material))
-                decided = await known[material]
-                return decided if isinstance(decided, Cell) else decided[name]
+            async def ask(name: str, material: Material) -> Cell:
+                score = (await decided(material))[name]
+                return score if isinstance(score, Cell) else scored(score)
 
-            yield ask
+            return nullcontext(ask)
 
-        return JudgedScorer(self.name, self.metrics, judge, asker, at_once)
+        return JudgedScorer(self.name, self.metrics, judge, asker)
 
 
 # The largest number of questions to the judge about one row.
@@ -75,7 +76,9 @@ def _of_passages(_: Case, row: Row) -> int:
     return len(batches(row.passages))
 
 
-def _alike(family: str, needs: tuple[Need, ...], questions: Count, declined: float | None = None) -> tuple[Judged, ...]:
+def _alike(
+    family: str, needs: tuple[Need, ...], questions: int | Count, declined: float | None = None
+) -> tuple[Judged, ...]:
     first, *others = names_of(family)
     return Judged(first, needs, questions, declined), *(Judged(name, needs, 0, declined) for name in others)
 
@@ -109,13 +112,7 @@ OWN: Mapping[str, Family] = {
         Family(
             "report_quality",
             ratings.score_report,
-            (
-                *(
-                    Judged(name, ("answer",), 1, declined=0.0, high=ratings.BEST_RATING)
-                    for name in names_of("report_quality")[:-1]
-                ),
-                Judged("report_quality", ("answer",), 0, declined=0.0, high=100),
-            ),
+            _alike("report_quality", ("answer",), len(ratings.CRITERIA), declined=0.0),
         ),
     )
 }

@@ -19,7 +19,7 @@ from eval.cells import Cell, failed, not_applicable, scored
 from eval.metrics import spoken
 from eval.rows import Quote, Row
 from eval.scoring.judge_client import Judge, JudgeDownError, JudgeError, JudgeRefusedError
-from eval.scoring.stage import Cells, Line, Need, Todo, lacking, references_of
+from eval.scoring.stage import Cells, Line, Need, Todo, lacking
 from eval.tables import counted
 
 ROUNDING = 1e-6
@@ -37,7 +37,7 @@ class Judged:
         needs: what it looks at, beside the question.
         questions: to the judge, for one row: the largest number, or how to count them.
         declined: the score of a declined row; None where it has none.
-        low, high: the range of its scores; others are failures.
+        low: the least score; the best one is 1. What is outside is a failure.
     """
 
     name: str
@@ -45,7 +45,6 @@ class Judged:
     questions: int | Count
     declined: float | None = None
     low: float = 0.0
-    high: float = 1.0
 
     def questions_about(self, case: Case, row: Row) -> int:
         """Return how many questions a row costs."""
@@ -53,7 +52,8 @@ class Judged:
 
     def without_asking(self, case: Case, row: Row) -> Cell | None:
         """Return the cell of a row that needs no judge for it; None if one must be asked."""
-        if cell := lacking(case, row, *self.needs, declined=self.declined):
+        is_empty = not spoken(row.answer or "")
+        if cell := lacking(case, row, *self.needs, declined=self.declined, is_empty=is_empty):
             return cell
         if "passages" in self.needs and not any(passage.text.strip() for passage in row.passages):
             return not_applicable("the service tells no passages")
@@ -61,9 +61,9 @@ class Judged:
 
     def cell(self, score: float) -> Cell:
         """Return the cell of a score, which fails out of the range; so does NaN."""
-        if not self.low - ROUNDING <= score <= self.high + ROUNDING:
-            return failed(f"The score is {score:g}, outside {self.low:g} to {self.high:g}.")
-        return scored(min(self.high, max(self.low, score)))
+        if not self.low - ROUNDING <= score <= 1 + ROUNDING:
+            return failed(f"The score is {score:g}, outside {self.low:g} to 1.")
+        return scored(min(1.0, max(self.low, score)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class Material:
         return cls(
             question=case.question,
             answer=spoken(written),
-            reference=next(iter(references_of(case)), ""),
+            reference=case.answer or "",
             passages=tuple(passage.text for passage in row.passages if passage.text.strip()),
             written=written,
             quotes=tuple(quote for quote in row.citations if quote.quote),
@@ -123,14 +123,12 @@ class JudgedScorer:
     Attributes:
         asker: takes the repeat and gives a function (metric's name, material) -> score, or the cell; it may raise
             JudgeError.
-        at_once: rows that are judged at the same time.
     """
 
     family: str
     metrics: Sequence[Judged]
     judge: Judge
     asker: Asker
-    at_once: int
 
     def score(self, todo: Todo, repeat: int = 0) -> Iterator[Line]:
         """Yield each row's cells as soon as they are known; once the judge is given up only those that need none."""
@@ -152,7 +150,7 @@ class JudgedScorer:
 
     async def _lines(self, todo: Sequence[_Open], repeat: int) -> AsyncGenerator[Line, None]:
         async with self.judge.connected(), self.asker(repeat) as ask:
-            lines = judge_each(self.judge, todo, self.at_once, lambda one: self._line(ask, *one))
+            lines = judge_each(self.judge, todo, lambda one: self._line(ask, *one))
             async with aclosing(lines):
                 async for line in lines:
                     yield line
@@ -187,14 +185,15 @@ async def _cell(
 
 
 async def judge_each(
-    judge: Judge, todo: Iterable[Item], at_once: int, work: Callable[[Item], Awaitable[Result]]
+    judge: Judge, todo: Iterable[Item], work: Callable[[Item], Awaitable[Result]]
 ) -> AsyncGenerator[Result, None]:
     """Yield what `work` makes of each item as soon as it is known, until the judge is given up.
 
-    `work` asks the judge, about `at_once` items at the same time, and raises nothing that is to be foreseen. To stop
-    early, close this (`aclosing`): nothing is under way then when the connections end.
+    `work` asks the judge, about as many items at once as its settings allow, and raises nothing that is to be foreseen.
+    To stop early, close this (`aclosing`): nothing is under way then when the connections end.
     """
     waiting, running = iter(todo), set[asyncio.Future[Result]]()
+    at_once = judge.settings.concurrency
     try:
         while True:
             while len(running) < at_once and not judge.given_up and (item := next(waiting, None)) is not None:

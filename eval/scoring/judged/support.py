@@ -13,8 +13,11 @@ prompts are those of support and of `nuggets.py`: after these families only the 
 citation, and the nuggets, are asked.
 """
 
+from collections.abc import Mapping
+
 from eval.cells import Cell, failed, not_applicable
-from eval.metrics import contains
+from eval.metrics import contains, f1
+from eval.scoring.catalogue import names_of
 from eval.scoring.judge_client import Judge
 from eval.scoring.judged import nuggets
 from eval.scoring.judged.labels import HOLDS, ask_labels
@@ -36,25 +39,25 @@ Support = list[tuple[str, list[float]]]
 """Each sentence, and how far each quote that it cites supports it: 1, 0.5 or 0."""
 
 
-async def score_support(judge: Judge, nth: str, material: Material) -> dict[str, float | Cell] | Cell:
+async def score_support(judge: Judge, nth: str, material: Material) -> Mapping[str, float | Cell]:
     """Return precision over the citations, recall over the sentences, and their F1."""
     sentences = await _supported(judge, nth, material)
     if isinstance(sentences, Cell):
-        return sentences
+        return dict.fromkeys(names_of("support"), sentences)
     recall = sum(max(held, default=0.0) for _, held in sentences) / len(sentences)
     cited = [one for _, held in sentences for one in held]
     if not cited:
         none = not_applicable("the answer has no citations")
         return {"support_precision": none, "support_recall": recall, "support_f1": none}
     precision = sum(cited) / len(cited)
-    return {"support_precision": precision, "support_recall": recall, "support_f1": _f1(precision, recall)}
+    return {"support_precision": precision, "support_recall": recall, "support_f1": f1(precision, recall)}
 
 
-async def score_argue(judge: Judge, nth: str, material: Material) -> dict[str, float | Cell] | Cell:
+async def score_argue(judge: Judge, nth: str, material: Material) -> Mapping[str, float | Cell]:
     """Return the precision of sentences, and where there are nuggets their recall and the F1 of both."""
     sentences = await _supported(judge, nth, material)
     if isinstance(sentences, Cell):
-        return sentences
+        return dict.fromkeys(names_of("argue"), sentences)
     right = [text for text, held in sentences if held and min(held) == 1]
     uncited = [text for text, held in sentences if not held]
     given = {"question": material.question, "answer": material.answer}
@@ -66,8 +69,8 @@ async def score_argue(judge: Judge, nth: str, material: Material) -> dict[str, f
         facts = await nuggets.nuggets_of(judge, material)
         held = await nuggets.assign(judge, nth, material.question, " ".join(right), facts) if right else []
         recall = held.count(1) / len(facts)
-        f1 = precision if isinstance(precision, Cell) else _f1(precision, recall)
-        scores |= {"argue_nugget_recall": recall, "argue_f1": f1}
+        both = precision if isinstance(precision, Cell) else f1(precision, recall)
+        scores |= {"argue_nugget_recall": recall, "argue_f1": both}
     return scores
 
 
@@ -90,7 +93,3 @@ async def _supported(judge: Judge, nth: str, material: Material) -> Support | Ce
     labels = await ask_labels(judge, nth, _TASK, {"question": material.question}, items=items, labels=tuple(HOLDS))
     known |= {pair: HOLDS[label] for pair, label in zip(open_, labels, strict=True)}
     return [(text, [known[text, quote] for quote in quotes]) for text, quotes in cited]
-
-
-def _f1(precision: float, recall: float) -> float:
-    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0

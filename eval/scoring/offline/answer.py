@@ -22,6 +22,7 @@ from eval.metrics import (
     contains,
     crag_score,
     exact_match,
+    f1,
     spoken,
     token_f1,
     word_recall,
@@ -39,14 +40,14 @@ if TYPE_CHECKING:  # numpy is loaded by what embeds
 BATCH_ROWS = 64
 # A vector's last digits depend on the texts that were embedded with it; a run that went on must not differ by them.
 VECTOR_DECIMALS = 4
-_OF_LIKENESS = {"rouge_l": "rouge_l", "word_matching": "matching", "similarity": "similarity"}
+_OF_LIKENESS = ("rouge_l", "word_matching", "similarity")
 _OF_SHORT = ("contains", "crag_score")
 _LONG = f"the reference is longer than {SHORT_ANSWER_WORDS} words"
 _TOO_MANY_WORDS = "the answer has too many different words to match each with each"
 _BERT_SCORE = names_of("bert_score")
 
-Compare = Callable[[Sequence[tuple[str | None, str]]], Sequence[Scores]]
-"""Returns `similarity`, `rouge_l` and, unless a text is too long, `matching` of each (answer, reference)."""
+Compare = Callable[[Sequence[tuple[str, str]]], Sequence[Scores]]
+"""Returns `similarity`, `rouge_l` and, unless a text is too long, `word_matching` of each (answer, reference)."""
 EncodeTokens = Callable[[Sequence[str]], "Sequence[Vectors]"]
 """Returns unit vectors of each text's tokens, shape (tokens, dimension): first and last are special tokens."""
 
@@ -73,7 +74,7 @@ class AnswerScorer:
         names = names_of(self.family)
         for begin in range(0, len(todo), BATCH_ROWS):
             batch = todo[begin : begin + BATCH_ROWS]
-            lacks = {row.id: lacking(case, row, "reference", declined=0.0) for case, row in batch}
+            lacks = {row.id: lacking(case, row, "words", declined=0.0) for case, row in batch}
             answers = [(case, row) for case, row in batch if lacks[row.id] is None]
             try:
                 said = self.cells(answers) if answers else {}
@@ -89,17 +90,15 @@ class AnswerScorer:
 
 def compared(pairs: Todo, compare: Compare) -> dict[str, Cells]:
     """Return for each row the cells of the family `answer`; a ModelError of `compare` fails those that need vectors."""
-    asked = [(row, reference) for case, row in pairs for reference in references_of(case)]
-    cells = {row.id: _of_words(spoken(row.answer or ""), references_of(case)) for case, row in pairs}
+    said = [(row.id, spoken(row.answer or ""), references_of(case)) for case, row in pairs]
+    cells = {id_: _of_words(text, references) for id_, text, references in said}
     try:
-        likenesses = compare([(row.answer, reference) for row, reference in asked])
+        found = iter(compare([(text, reference) for _, text, references in said for reference in references]))
     except ModelError as error:
         return {id_: of_words | dict.fromkeys(_OF_LIKENESS, failed(error.fact)) for id_, of_words in cells.items()}
-    of_rows: dict[str, list[Scores]] = {}
-    for (row, _), found in zip(asked, likenesses, strict=True):
-        of_rows.setdefault(row.id, []).append(found)
-    for id_, several in of_rows.items():
-        cells[id_] |= {name: _best(several, key) for name, key in _OF_LIKENESS.items()}
+    for id_, _, references in said:
+        several = [next(found) for _ in references]
+        cells[id_] |= {name: _best(several, name) for name in _OF_LIKENESS}
     return cells
 
 
@@ -117,8 +116,8 @@ def _short(references: Sequence[str]) -> list[str]:
     return [reference for reference in references if len(words(reference)) <= SHORT_ANSWER_WORDS]
 
 
-def _best(found: Sequence[Scores], key: str) -> Cell:
-    values = [scores[key] for scores in found if key in scores]
+def _best(found: Sequence[Scores], name: str) -> Cell:
+    values = [scores[name] for scores in found if name in scores]
     return scored(round(max(values), VECTOR_DECIMALS)) if values else failed(_TOO_MANY_WORDS)
 
 
@@ -140,5 +139,4 @@ def bert_score(said: "Vectors", wanted: "Vectors") -> Scores:
         return dict.fromkeys(_BERT_SCORE, 0.0)
     cosines = said @ wanted.T
     precision, recall = float(cosines.max(axis=1)[1:-1].mean()), float(cosines.max(axis=0)[1:-1].mean())
-    f1 = 2 * precision * recall / (precision + recall) if precision + recall > 0 else 0.0
-    return dict(zip(_BERT_SCORE, (f1, precision, recall), strict=True))
+    return dict(zip(_BERT_SCORE, (f1(precision, recall), precision, recall), strict=True))

@@ -35,7 +35,7 @@ def score_nuggets(case: Case, row: Row) -> Cells:
 def _topic_precision(case: Case, row: Row, answer: str) -> Cell:
     if not case.regions:
         return not_applicable("the case has no regions")
-    if lack := lacking(case, row, "answer", "quotes"):
+    if lack := lacking(case, row, "answer", "quotes", is_empty=not answer):
         return lack
     if isinstance(row.on_topic, str):
         return not_applicable(row.on_topic)

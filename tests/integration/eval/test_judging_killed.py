@@ -20,13 +20,13 @@ import json, sys
 from contextlib import asynccontextmanager
 from pathlib import Path
 from eval.run_folder import RunFolder
-from eval.scoring.judge_client import Judge, JudgeCache
+from eval.scoring.judge_client import Judge
 from eval.scoring.judged.scorer import Judged, JudgedScorer
 from eval.scoring.stage import score_run
 from settings import JudgeSettings
 
 url, run, cache = sys.argv[1:]
-judge = Judge(JudgeSettings(base_url=url, model="m"), JudgeCache(Path(cache)))
+judge = Judge(JudgeSettings(base_url=url, model="m", cache_dir=Path(cache)))
 
 @asynccontextmanager
 async def asker(repeat):
@@ -37,7 +37,7 @@ async def asker(repeat):
 metrics = [Judged(str(n), ("answer",), 1) for n in range({METRICS})]
 folder = RunFolder(Path(run))
 with folder.writing():
-    score_run(folder, [JudgedScorer("toy", metrics, judge, asker, 2)])
+    score_run(folder, [JudgedScorer("toy", metrics, judge, asker)])
 """
 
 

@@ -6,8 +6,8 @@ from math import log2
 import pytest
 
 from eval.cases import Case, Evidence
+from eval.cells import Mean
 from eval.metrics import (
-    Mean,
     contains,
     crag_score,
     distinct_docs,
@@ -175,9 +175,9 @@ def test_a_mean_counts_the_cases_that_allow_its_metric() -> None:
         ]
     )
 
-    assert means["doc@1"] == Mean(0.5, n=2)
-    assert means["mrr"] == Mean(0.75, n=2)
-    assert means["answer@2000"] == Mean(0.0, n=1)
+    assert means["doc@1"] == Mean(0.5, n=2, of=2)
+    assert means["mrr"] == Mean(0.75, n=2, of=2)
+    assert means["answer@2000"] == Mean(0.0, n=1, of=1)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from bench.quality.retrieval import compare, table
 from eval.cases import Case, Evidence
-from eval.metrics import Mean
+from eval.cells import Mean
 from tests.fakes.tables import plain_rows
 
 
@@ -44,8 +44,8 @@ def test_every_system_is_asked_every_question_and_scored() -> None:
     comparison = compare("wind", CASES, {"stock": stock, "ours": ours})
 
     assert stock.asked == ours.asked == ["First?", "Second?"]
-    assert comparison.means["stock"]["mrr"] == Mean(0.5, n=2)
-    assert comparison.means["ours"]["mrr"] == Mean(0.75, n=2)
+    assert comparison.means["stock"]["mrr"] == Mean(0.5, n=2, of=2)
+    assert comparison.means["ours"]["mrr"] == Mean(0.75, n=2, of=2)
     assert comparison.scores["ours"]["1"]["mrr"] == 0.5
     assert comparison.median_ms.keys() == {"stock", "ours"}
 
@@ -56,7 +56,7 @@ def test_a_system_without_pages_is_not_measured_by_them() -> None:
 
     comparison = compare("reports", [case], {"stock": unpaged, "ours": paged})
 
-    assert comparison.means["ours"]["page@2000"] == Mean(1.0, n=1)
+    assert comparison.means["ours"]["page@2000"] == Mean(1.0, n=1, of=1)
     assert "page@2000" not in comparison.means["stock"]
     rows = plain_rows(table([comparison]))
     assert "| reports | page@2000 | 1 | – | 1.000 |  |" in rows
@@ -70,7 +70,7 @@ def test_a_paged_system_that_finds_nothing_once_scores_0_there() -> None:
     def retrieve(question: str) -> list[Found]:
         return [Found("r.pdf", "net sales", (0,))] if question == "Known?" else []
 
-    assert compare("reports", cases, {"ours": retrieve}).means["ours"]["page@2000"] == Mean(0.5, n=2)
+    assert compare("reports", cases, {"ours": retrieve}).means["ours"]["page@2000"] == Mean(0.5, n=2, of=2)
 
 
 def test_the_table_shows_each_metric_with_n_and_the_difference_in_questions() -> None:

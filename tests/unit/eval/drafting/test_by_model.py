@@ -6,7 +6,7 @@ from pathlib import Path
 
 from eval.drafting.by_model import KINDS, Writer
 from eval.drafting.draft import NEAR_MISS, Checks, Leaf
-from eval.scoring.judge_client import Judge, JudgeCache
+from eval.scoring.judge_client import Judge
 from settings import JudgeSettings
 from tests.servers.scripted_judge import input_of, schema_of
 from tests.servers.scripted_llm import Request, Script, ScriptedLLM, echo
@@ -47,7 +47,7 @@ def drafted(
     made = Checks(find, embed, "scripted")
     with ScriptedLLM(script) as server:
         settings = JudgeSettings(base_url=server.base_url, model="scripted", cache_dir=cache)
-        judge = Judge(settings, JudgeCache(cache))
+        judge = Judge(settings)
 
         async def draft() -> None:
             async with judge.connected():

@@ -15,7 +15,7 @@ from eval.cells import Cell
 from eval.rows import Row
 from eval.run_folder import Header, RunFolder
 from eval.scoring import judge_client
-from eval.scoring.judge_client import DOWN_AFTER_ROWS, Judge, JudgeCache, JudgeCacheError
+from eval.scoring.judge_client import DOWN_AFTER_ROWS, Judge, JudgeCacheError
 from eval.scoring.judged.scorer import Ask, Judged, JudgedScorer, Material
 from eval.scoring.stage import score_run
 from settings import JudgeSettings
@@ -31,11 +31,11 @@ def _no_retries(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def judge_of(url: str, cache: Path, **given: object) -> Judge:
-    settings = JudgeSettings.model_validate({"base_url": url, "model": "m", **given})
-    return Judge(settings, JudgeCache(cache))
+    usual = {"base_url": url, "model": "m", "cache_dir": cache, "concurrency": 1}
+    return Judge(JudgeSettings.model_validate({**usual, **given}))
 
 
-def scorer_of(judge: Judge, at_once: int = 1) -> JudgedScorer:
+def scorer_of(judge: Judge) -> JudgedScorer:
     """Return a scorer whose judge tells the score itself."""
 
     @asynccontextmanager
@@ -46,15 +46,15 @@ def scorer_of(judge: Judge, at_once: int = 1) -> JudgedScorer:
 
         yield ask
 
-    return JudgedScorer("toy", TOY, judge, asker, at_once)
+    return JudgedScorer("toy", TOY, judge, asker)
 
 
 def rows(n: int) -> list[tuple[Case, Row]]:
     return [(Case(id=str(i), question="?"), Row(id=str(i), outcome="answered", answer=f"It is {i}.")) for i in range(n)]
 
 
-def cells_of(judge: Judge, n: int = 1, at_once: int = 1) -> dict[str, dict[str, Cell]]:
-    return {id_: cells for id_, cells in scorer_of(judge, at_once).score(rows(n))}
+def cells_of(judge: Judge, n: int = 1) -> dict[str, dict[str, Cell]]:
+    return {id_: cells for id_, cells in scorer_of(judge).score(rows(n))}
 
 
 @pytest.fixture
@@ -248,7 +248,7 @@ def test_as_many_rows_as_allowed_are_judged_at_once(nobody: str, tmp_path: Path)
 
         yield ask
 
-    scorer = JudgedScorer("toy", TOY, judge_of(nobody, tmp_path), asker, at_once=3)
+    scorer = JudgedScorer("toy", TOY, judge_of(nobody, tmp_path, concurrency=3), asker)
 
     assert len(list(scorer.score(rows(12)))) == 12
     assert max(under_way) == 3
@@ -265,7 +265,7 @@ def test_scores_after_an_outage_are_those_of_an_unbroken_run(server: ScriptedLLM
         gone = judge_of("http://127.0.0.1:1/v1", tmp_path / "cache")
         score_run(folder, [scorer_of(gone)])
         assert len(folder.scores()) == DOWN_AFTER_ROWS
-        score_run(folder, [scorer_of(judge_of(server.base_url, tmp_path / "cache"), at_once=3)])
+        score_run(folder, [scorer_of(judge_of(server.base_url, tmp_path / "cache", concurrency=3))])
         asked = len(server.requests)
         score_run(folder, [scorer_of(judge_of(server.base_url, tmp_path / "cache"))])
 
@@ -278,11 +278,10 @@ def test_a_cache_that_cannot_be_written_says_so(server: ScriptedLLM, tmp_path: P
     in_the_way.write_text("")
 
     with pytest.raises(JudgeCacheError, match=r"cannot be kept in .*file.*RAG_JUDGE__CACHE_DIR"):
-        JudgeCache(in_the_way)
+        judge_of(server.base_url, in_the_way)
 
-    cache = JudgeCache(tmp_path / "cache")
+    judge = judge_of(server.base_url, tmp_path / "cache")
     (tmp_path / "cache").rmdir()
     (tmp_path / "cache").write_text("")
-    judge = Judge(JudgeSettings(base_url=server.base_url, model="m"), cache)
     with pytest.raises(RagError, match="cannot be kept"):
         cells_of(judge)

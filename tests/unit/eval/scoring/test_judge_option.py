@@ -13,7 +13,7 @@ from eval.cases import Case
 from eval.cells import failed, scored
 from eval.rows import Row, Seen
 from eval.run_folder import Header, RunFolder, Scored
-from eval.scoring.judge_client import Judge, JudgeCache, JudgeDownError, JudgeUnusableError, json_in
+from eval.scoring.judge_client import Judge, JudgeDownError, JudgeUnusableError, json_in
 from eval.scoring.judge_option import Judging, add_judge_arguments
 from eval.scoring.judged.noise import noise
 from eval.scoring.judged.scorer import Ask, JudgedScorer, Material
@@ -21,7 +21,7 @@ from eval.scoring.ragas_metrics import JUDGED
 from settings import JudgeSettings, Settings, load_settings
 from tests.servers.scripted_llm import Script, ScriptedLLM
 
-WHO = JudgeSettings(base_url="http://127.0.0.1:1/v1", model="wise")
+WHO = JudgeSettings(base_url="http://127.0.0.1:1/v1", model="wise", concurrency=1)
 
 
 def parsed(*words: str) -> argparse.Namespace:
@@ -34,7 +34,7 @@ def judging_of(
     tmp_path: Path, decide: Callable[[int, str, Material], float], repeats: int = 1, who: JudgeSettings = WHO
 ) -> Judging:
     """Return a judging by RAGAS's first two metrics, each of which `decide` decides."""
-    judge = Judge(WHO, JudgeCache(tmp_path / "cache"))
+    judge = Judge(who.model_copy(update={"cache_dir": tmp_path / "cache"}))
 
     @asynccontextmanager
     async def asker(repeat: int) -> AsyncIterator[Ask]:
@@ -43,7 +43,7 @@ def judging_of(
 
         yield ask
 
-    return Judging(judge, [JudgedScorer("ragas", JUDGED[:2], judge, asker, at_once=1)], repeats, who)
+    return Judging(judge, [JudgedScorer("ragas", JUDGED[:2], judge, asker)], repeats)
 
 
 @pytest.fixture
@@ -184,8 +184,8 @@ def test_noise_is_pooled_over_the_rows_that_were_scored_twice() -> None:
 
 def test_a_model_that_is_too_weak_a_judge_is_told_as_such(folder: RunFolder, tmp_path: Path) -> None:
     with ScriptedLLM(Script(text="Well, it depends.")) as server:
-        who = WHO.model_copy(update={"base_url": server.base_url})
-        judge = Judge(who, JudgeCache(tmp_path / "cache"))
+        who = WHO.model_copy(update={"base_url": server.base_url, "cache_dir": tmp_path / "cache"})
+        judge = Judge(who)
 
         @asynccontextmanager
         async def asker(_: int) -> AsyncIterator[Ask]:
@@ -194,8 +194,8 @@ def test_a_model_that_is_too_weak_a_judge_is_told_as_such(folder: RunFolder, tmp
 
             yield ask
 
-        scorer = JudgedScorer("ragas", JUDGED[:2], judge, asker, at_once=2)
-        told = judged(Judging(judge, [scorer], 1, who), folder)
+        scorer = JudgedScorer("ragas", JUDGED[:2], judge, asker)
+        told = judged(Judging(judge, [scorer], 1), folder)
 
     assert "- 20 replies of the server: 20 tokens read, 60 written\n" in told
     assert "**Most replies were unusable.** This model is too weak a judge, or RAG_JUDGE__RESPONSE_FORMAT=json" in told

@@ -3,13 +3,16 @@
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import pytest
+from llama_index.core.base.embeddings.base import BaseEmbedding
 
 from errors import ModelError
+from eval.cases import Case
 from eval.cells import failed, not_applicable, scored
 from eval.rows import Row
 from eval.scoring.ragas_metrics import COMPUTED, OF_CONTEXTS, OF_TEXTS, RagasOfflineScorer, load_computed
@@ -21,21 +24,22 @@ from tests.fakes.eval_rows import answered, case, declined, seen, unreplied
 HOME = Path(__file__).parents[4]
 
 
-class Lengths:
-    """Says of texts how long they are, as RAGAS never would."""
-
-    def prepare(self, texts: list[str]) -> None:
-        self.prepared = texts
-
-    async def score(self, name: str, **texts: str | list[str]) -> float:
-        if name == "ragas_bleu_score":
-            raise ValueError("nothing to count")
-        compared, known = texts.values()
-        return float("nan") if name == "ragas_exact_match" else len(compared) / len(known)
+async def lengths(name: str, **texts: str | list[str]) -> float:
+    """Say of texts how long they are, as RAGAS never would."""
+    if name == "ragas_bleu_score":
+        raise ValueError("nothing to count")
+    compared, known = texts.values()
+    return float("nan") if name == "ragas_exact_match" else len(compared) / len(known)
 
 
 def cells_of(row: Row, **known: Any) -> Cells:
-    ((_, cells),) = RagasOfflineScorer(Lengths, lambda _: None).score([(case(**known), row)])
+    ((_, cells),) = RagasOfflineScorer(lambda: lengths, len, len).score([(case(**known), row)])
+    return cells
+
+
+def cells_by_ragas(embedder: Callable[[], BaseEmbedding], known: Case, row: Row) -> Cells:
+    vectors = Vectors(embedder)
+    ((_, cells),) = RagasOfflineScorer(lambda: load_computed(vectors), vectors.of, print).score([(known, row)])
     return cells
 
 
@@ -43,6 +47,10 @@ def test_answers_are_compared_without_marks_and_the_best_reference_counts() -> N
     cells = cells_of(answered("**Betz** [1]"), answer="A. Betz.", alternatives=["Betz", "Albert Betz himself"])
 
     assert cells["ragas_string_similarity"] == scored(4 / 4)
+
+
+def test_a_reference_without_any_word_is_compared_letter_by_letter() -> None:
+    assert cells_of(answered("++++"), answer="++")["ragas_string_similarity"] == scored(2)
 
 
 def test_a_metric_that_breaks_or_is_no_number_has_failed_alone() -> None:
@@ -115,13 +123,13 @@ def test_what_a_row_lacks_is_told(row: Row, known: dict[str, Any], text_cell: ob
 
 
 def test_without_ragas_nothing_applies_and_it_is_told_once() -> None:
-    def missing() -> Lengths:
+    def missing() -> NoReturn:
         raise ModuleNotFoundError("No module named 'ragas'")
 
     told: list[str] = []
     todo = [(case(str(n), answer="Betz"), answered("Betz", str(n))) for n in range(3)]
 
-    lines = list(RagasOfflineScorer(missing, told.append).score(todo))
+    lines = list(RagasOfflineScorer(missing, len, told.append).score(todo))
 
     assert [id_ for id_, _ in lines] == ["0", "1", "2"]
     assert {cell.not_applicable for _, cells in lines for cell in cells.values()} == {
@@ -171,7 +179,7 @@ def test_ragas_computes_what_it_is_known_for_and_calls_nobody(monkeypatch: pytes
     )
     known = case(answer="Betz in 1920.", reference_contexts=["Albert Betz did it in 1919.", "Zebras graze upon hills"])
 
-    ((_, cells),) = RagasOfflineScorer(lambda: load_computed(Vectors(WordHashEmbedding)), print).score([(known, row)])
+    cells = cells_by_ragas(WordHashEmbedding, known, row)
 
     expected = {
         "ragas_context_recall": 1 / 2,  # of two contexts, one has a passage that is alike
@@ -192,8 +200,7 @@ def test_a_missing_model_fails_the_similarity_alone() -> None:
     def missing() -> WordHashEmbedding:
         raise ModelError("The embedding model is missing.", "Install it.")
 
-    todo = [(case(answer="Betz"), answered("Betz"))]
-    ((_, cells),) = RagasOfflineScorer(lambda: load_computed(Vectors(missing)), print).score(todo)
+    cells = cells_by_ragas(missing, case(answer="Betz"), answered("Betz"))
 
     assert cells["ragas_semantic_similarity"] == failed("The embedding model is missing.")
     assert cells["ragas_rouge_score"] == scored(1)

@@ -16,7 +16,7 @@ from eval.cases import Case
 from eval.cells import Cell, mean
 from eval.rows import Row, Seen
 from eval.scoring.catalogue import names_of
-from eval.scoring.judge_client import Judge, JudgeCache
+from eval.scoring.judge_client import Judge
 from eval.scoring.judged.scorer import JudgedScorer
 from eval.scoring.ragas_metrics import RagasMissingError, ragas_scorer
 from settings import JudgeSettings
@@ -42,12 +42,12 @@ def _no_retries(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def judge_of(server: ScriptedLLM, cache: Path, **given: object) -> Judge:
-    settings = JudgeSettings.model_validate({"base_url": server.base_url, "model": "m", **given})
-    return Judge(settings, JudgeCache(cache))
+    settings = JudgeSettings.model_validate({"base_url": server.base_url, "model": "m", "cache_dir": cache, **given})
+    return Judge(settings)
 
 
-def scorer_of(judge: Judge, at_once: int = 1) -> JudgedScorer:
-    return ragas_scorer(judge, lambda: WordHashEmbedding(model_name="words"), at_once)
+def scorer_of(judge: Judge) -> JudgedScorer:
+    return ragas_scorer(judge, lambda: WordHashEmbedding(model_name="words"))
 
 
 def cells_of(scorer: JudgedScorer, *pairs: tuple[Case, Row], repeat: int = 0) -> dict[str, dict[str, Cell]]:
@@ -118,6 +118,18 @@ def test_a_cell_that_the_row_or_the_case_does_not_allow_asks_nothing(server: Scr
     }
 
 
+def test_the_judge_compares_with_the_answer_alone_whether_it_holds_a_word_or_not(
+    server: ScriptedLLM, tmp_path: Path
+) -> None:
+    others = Case(id="1", question=QUESTION, alternatives=("Ada",))
+    symbol = Case(id="2", question="Which operator increments?", answer="++")
+
+    cells = cells_of(scorer_of(judge_of(server, tmp_path)), (others, row("1")), (symbol, row("2")))
+
+    assert cells["1"]["answer_correctness"].not_applicable == "the case has no reference answer"
+    assert cells["2"]["answer_correctness"].score is not None
+
+
 @pytest.mark.fault("F2")
 def test_junk_on_a_fifth_of_the_rows_changes_the_coverage_and_not_the_mean_of_the_rest(tmp_path: Path) -> None:
     pairs = [(CASE.model_copy(update={"id": str(n)}), row(str(n), f"{ANSWER}. Row {n}")) for n in range(10)]
@@ -127,7 +139,7 @@ def test_junk_on_a_fifth_of_the_rows_changes_the_coverage_and_not_the_mean_of_th
         return "Certainly! I think so." if "Row 3" in said or "Row 7" in said else judgement(request)
 
     with ScriptedLLM(Script(text=junk_for_two)) as server:
-        cells = cells_of(scorer_of(judge_of(server, tmp_path), at_once=2), *pairs)
+        cells = cells_of(scorer_of(judge_of(server, tmp_path)), *pairs)
 
     means = {name: mean(row_cells[name] for row_cells in cells.values()) for name in NAMES}
     assert (means["faithfulness"].n, means["faithfulness"].of) == (8, 10)

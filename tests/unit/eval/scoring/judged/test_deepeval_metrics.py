@@ -9,7 +9,7 @@ import pytest
 from eval.cases import Case
 from eval.cells import Cell
 from eval.rows import Row, Seen
-from eval.scoring.judge_client import Judge, JudgeCache
+from eval.scoring.judge_client import Judge
 from eval.scoring.judged.deepeval_metrics import DeepEvalMissingError, deepeval_scorer
 from settings import JudgeSettings
 from tests.servers.scripted_judge import fixed_judgement
@@ -48,15 +48,15 @@ def _no_retries(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def judge_of(server: ScriptedLLM, tmp_path: Path) -> Judge:
-    settings = JudgeSettings(base_url=server.base_url, model="m")
-    return Judge(settings, JudgeCache(tmp_path / "cache"))
+    settings = JudgeSettings(base_url=server.base_url, model="m", cache_dir=tmp_path / "cache")
+    return Judge(settings)
 
 
 def cells_of(judge: Judge, python: Path, *answers: str) -> dict[str, dict[str, Cell]]:
     passages = tuple(Seen(text=text) for text in ("Ada built the mill.", "Nothing.", "It stands in Kent."))
     rows = [Row(id=answer, outcome="answered", answer=answer, passages=passages) for answer in answers]
     pairs = [(CASE.model_copy(update={"id": row.id}), row) for row in rows]
-    return {id_: cells for id_, cells in deepeval_scorer(judge, python, 2, 30).score(pairs)}
+    return {id_: cells for id_, cells in deepeval_scorer(judge, python).score(pairs)}
 
 
 def test_scores_are_those_that_follow_from_the_verdicts(server: ScriptedLLM, python: Path, tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ def test_an_environment_without_it_is_told_before_anything_is_judged(
         (tmp_path / script).chmod(0o755)
 
     with pytest.raises(DeepEvalMissingError, match=rf"{why}.*pip install -r requirements-deepeval.txt"):
-        deepeval_scorer(judge_of(server, tmp_path), tmp_path / name, 1, 30)
+        deepeval_scorer(judge_of(server, tmp_path), tmp_path / name)
 
 
 def test_a_deepeval_that_cannot_be_loaded_says_why(server: ScriptedLLM, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from eval.cases import Case
 from eval.cells import Cell
 from eval.rows import Row
-from eval.scoring.judge_client import Judge, JudgeCache
+from eval.scoring.judge_client import Judge
 from eval.scoring.judged.families import OWN, Family
 from settings import JudgeSettings
 from tests.fakes.eval_rows import answered, case, declined, quote, seen
@@ -32,8 +32,8 @@ def server() -> Iterator[ScriptedLLM]:
 
 
 def cells_of(server: ScriptedLLM, tmp_path: Path, family: Family, of: Case, row: Row) -> dict[str, Cell]:
-    judge = Judge(JudgeSettings(base_url=server.base_url, model="m"), JudgeCache(tmp_path / "cache"))
-    return {name: cell for _, cells in family.scorer(judge, 1).score([(of, row)]) for name, cell in cells.items()}
+    judge = Judge(JudgeSettings(base_url=server.base_url, model="m", cache_dir=tmp_path / "cache"))
+    return {name: cell for _, cells in family.scorer(judge).score([(of, row)]) for name, cell in cells.items()}
 
 
 def scores(cells: dict[str, Cell]) -> dict[str, float | None]:

@@ -14,7 +14,7 @@ from eval.cases import Case
 from eval.cells import Cell
 from eval.rows import Row
 from eval.scoring.catalogue import names_of
-from eval.scoring.judge_client import Judge, JudgeCache
+from eval.scoring.judge_client import Judge
 from eval.scoring.judged.families import OWN
 from settings import JudgeSettings
 from tests.fakes.eval_rows import answered, case, declined, unreplied
@@ -43,12 +43,12 @@ def server() -> Iterator[ScriptedLLM]:
 
 
 def judge_of(server: ScriptedLLM, tmp_path: Path) -> Judge:
-    settings = JudgeSettings(base_url=server.base_url, model="m")
-    return Judge(settings, JudgeCache(tmp_path / "cache"))
+    settings = JudgeSettings(base_url=server.base_url, model="m", cache_dir=tmp_path / "cache")
+    return Judge(settings)
 
 
 def cells_of(judge: Judge, *pairs: tuple[Case, Row], repeat: int = 0) -> dict[str, dict[str, Cell]]:
-    return {id_: cells for id_, cells in OWN["nuggets_judged"].scorer(judge, 4).score(pairs, repeat)}
+    return {id_: cells for id_, cells in OWN["nuggets_judged"].scorer(judge).score(pairs, repeat)}
 
 
 def scores(cells: dict[str, Cell]) -> dict[str, float | None]:
@@ -115,13 +115,15 @@ def test_what_needs_no_judge_asks_none(server: ScriptedLLM, tmp_path: Path) -> N
         (case("b", **with_nuggets), unreplied("b")),
         (case("c"), answered(ANSWER, "c")),
         (case("d", answer=None), declined("d")),
+        (case("e"), unreplied("e")),
     )
 
     assert set(scores(cells["a"]).values()) == {0.0}
     assert {cell.failed for cell in cells["b"].values()} == {"no reply: the service took more than 5 s"}
-    assert {cell.not_applicable for cell in cells["c"].values()} == {
-        "the case has neither nuggets nor a reference to make them from"
-    }
+    for id_ in "ce":  # a metric that a case does not allow cannot fail
+        assert {cell.not_applicable for cell in cells[id_].values()} == {
+            "the case has neither nuggets nor a reference to make them from"
+        }
     assert {cell.not_applicable for cell in cells["d"].values()} == {"the corpus does not answer the question"}
     assert not server.requests
 
@@ -184,8 +186,10 @@ def test_a_row_takes_at_most_five_milliseconds_of_our_own_processor_time(tmp_pat
     home = Path(__file__).parents[5]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=home) as server:
         assert server.stdout
-        settings = JudgeSettings(base_url=server.stdout.readline().strip(), model="m", concurrency=4)
-        judge = Judge(settings, JudgeCache(tmp_path), lambda _: None)
+        settings = JudgeSettings(
+            base_url=server.stdout.readline().strip(), model="m", concurrency=4, cache_dir=tmp_path
+        )
+        judge = Judge(settings, lambda _: None)
 
         def milliseconds_a_row(ids: range) -> float:
             rows = [(case(str(n), nuggets=GIVEN), answered(f"{ANSWER} That is answer {n}.", str(n))) for n in ids]

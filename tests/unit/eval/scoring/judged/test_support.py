@@ -8,7 +8,7 @@ import pytest
 from eval.cases import Case
 from eval.cells import Cell
 from eval.rows import Row
-from eval.scoring.judge_client import Judge, JudgeCache
+from eval.scoring.judge_client import Judge
 from eval.scoring.judged.families import OWN
 from settings import JudgeSettings
 from tests.fakes.eval_rows import answered, case, declined, quote
@@ -30,8 +30,8 @@ def server() -> Iterator[ScriptedLLM]:
 
 
 def cells_of(server: ScriptedLLM, tmp_path: Path, row: Row, of: Case = CASE) -> dict[str, Cell]:
-    judge = Judge(JudgeSettings(base_url=server.base_url, model="m"), JudgeCache(tmp_path / "cache"))
-    ((_, cells),) = OWN["support"].scorer(judge, 1).score([(of, row)])
+    judge = Judge(JudgeSettings(base_url=server.base_url, model="m", cache_dir=tmp_path / "cache"))
+    ((_, cells),) = OWN["support"].scorer(judge).score([(of, row)])
     return cells
 
 

@@ -12,7 +12,7 @@ from eval.rows import Row
 from eval.scoring.catalogue import names_of
 from eval.scoring.offline.answer import AnswerScorer, Compare, compared
 from eval.scoring.stage import Cells
-from eval.similarity import Similarity, Vectors
+from eval.similarity import Vectors, likenesses
 from tests.fakes.embedding import WordHashEmbedding
 from tests.fakes.eval_rows import answered, case, declined, unreplied
 
@@ -25,7 +25,9 @@ def scorer_of(compare: Compare) -> AnswerScorer:
 
 
 def cells_of(row: Row, **known: object) -> Cells:
-    ((_, cells),) = scorer_of(Similarity(Vectors(WordHashEmbedding)).score_all).score([(case(row.id, **known), row)])
+    ((_, cells),) = scorer_of(partial(likenesses, vectors=Vectors(WordHashEmbedding))).score(
+        [(case(row.id, **known), row)]
+    )
     return cells
 
 
@@ -53,7 +55,7 @@ def test_the_best_of_several_right_answers_counts() -> None:
 
 @pytest.mark.parametrize(
     ("said", "score"),
-    [("It was Albert Betz.", 1), ("I don't know.", 0), ("I don’t know who it was.", 0), ("Newton.", -1)],
+    [("It was Albert Betz.", 1), ("I don't know.", 0), ("I don’t know who it was.", 0), ("Newton.", -1), ("[1]", -1)],
 )
 def test_a_wrong_answer_costs_what_a_right_one_gains(said: str, score: int) -> None:
     assert cells_of(answered(said), answer="Albert Betz")["crag_score"] == scored(score)
@@ -122,7 +124,7 @@ def test_an_answer_of_1_mb_is_scored_but_for_what_matches_every_word_with_every_
 
 
 def test_a_missing_model_fails_what_needs_it_and_nothing_else() -> None:
-    def missing(_: Sequence[tuple[str | None, str]]) -> list[Scores]:
+    def missing(_: Sequence[tuple[str, str]]) -> list[Scores]:
         raise ModelError("The embedding model is missing.", "Install it.")
 
     ((_, cells),) = scorer_of(missing).score([(case(answer="Betz"), answered("Betz"))])
@@ -134,9 +136,9 @@ def test_a_missing_model_fails_what_needs_it_and_nothing_else() -> None:
 def test_rows_are_compared_in_batches_and_yielded_in_order() -> None:
     asked: list[int] = []
 
-    def alike(pairs: Sequence[tuple[str | None, str]]) -> list[Scores]:
+    def alike(pairs: Sequence[tuple[str, str]]) -> list[Scores]:
         asked.append(len(pairs))
-        return [{"similarity": 1, "matching": 1, "rouge_l": 1}] * len(pairs)
+        return [{"similarity": 1, "word_matching": 1, "rouge_l": 1}] * len(pairs)
 
     todo = [(case(str(n), answer="Betz"), answered("Betz", str(n))) for n in range(100)]
 

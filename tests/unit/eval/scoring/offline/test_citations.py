@@ -141,6 +141,13 @@ def test_without_places_of_passages_only_support_is_scored() -> None:
     }
 
 
+def test_an_answer_of_marks_alone_has_quotes_all_the_same() -> None:
+    assert cells_of(told("[1]", FIRST)) == {
+        "citation_precision": scored(1),
+        "citation_recall": not_applicable("the answer has no sentence"),
+    }
+
+
 def test_a_row_without_reply_has_failed_unless_there_is_nothing_to_cite() -> None:
     assert set(cells_of(unreplied()).values()) == {failed("no reply: the service took more than 5 s")}
     assert score_citations(case(answer=None), unreplied(), lambda *_: False)["citation_recall"].not_applicable

@@ -48,6 +48,12 @@ def test_a_declined_question_holds_nothing_and_a_lost_one_says_nothing() -> None
     }
 
 
+def test_an_answer_of_marks_alone_is_not_helpful() -> None:
+    cells = score_nuggets(CASE, ROW.model_copy(update={"answer": "[1] [2]"}))
+
+    assert (cells["vital_recall"], cells["helpful"]) == (scored(0), scored(0))
+
+
 @pytest.mark.parametrize(
     ("known", "row", "lacking"),
     [
