@@ -31,14 +31,15 @@ def read_training_questions(path: Path) -> tuple[Case, ...]:
         BadCasesError: there is nothing to read, it is in no known format, or a row of it is wrong: it is named.
     """
     if path.is_file() and (first := next(records(path), None)) and set(first.columns) >= QUOTED:
-        rows = ((record.place, record.json) for record in records(path))
+        rows = ((one.place, (number, one.json)) for number, one in enumerate(records(path), start=1))
         cases = collect(rows, _to_case, str(path), "It was read as rows of `question`, `doc` and `quotes`.")
         tell(f"{path.name}: {len(cases)} questions with quotes of their documents.")
         return cases
     return read_questions(path)
 
 
-def _to_case(row_json: str, number: int) -> Case:
+def _to_case(numbered: tuple[int, str]) -> Case:
+    number, row_json = numbered
     row = _Quoted.model_validate_json(row_json)
     if not row.quotes:
         return Case(id=f"row-{number}", question=row.question, answer=None)
