@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from bench.datasets import NoDataSetError
-from bench.speed.workload import Text, read_texts, shuffled, write_workload
+from bench.made_corpora import shuffled
+from bench.speed.workload import Text, read_texts, write_workload
 from errors import UnreadableError
 from index.documents.store import Document
 from ingestion.reading.files import SourceFile, list_files
