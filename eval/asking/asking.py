@@ -208,10 +208,10 @@ def check_questions(folder: RunFolder, draft: Header, cases: Sequence[Case]) -> 
     if header.questions_sha256 != draft.questions_sha256:
         changed.append(f"the questions of {header.questions} were others than those of {draft.questions} are")
     elif known != [case.id for case in cases]:
-        now = f"now another selection of {len(cases)} is to be asked (--limit, --split)"
+        now = f"now another selection of {len(cases)} is chosen (--limit, --split)"
         changed.append(f"it asks {len(known)} of the questions, and {now}")
     if header.target != draft.target:
-        changed.append(f"it asked {header.target}, and now {draft.target} is to be asked")
+        changed.append(f"it asked {header.target}, and now {draft.target} is named")
     _refuse(folder, changed)
 
 

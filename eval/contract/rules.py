@@ -181,7 +181,7 @@ def _of_citations(found: Any) -> Iterator[Fault]:
     elif odd := [url for url in found if not re.match(r"https?://[^\s/]", url)]:
         yield "run/citations", f"a citation must be a URL: {shortened(odd[0])!r}."
     elif len(set(found)) < len(found):
-        yield "run/citations", "a citation stands there twice: clients merge them and renumber the marks."
+        yield "run/citations", "a citation is listed twice: clients merge them and renumber the marks."
 
 
 def _of_order(records: Sequence[Record]) -> Iterator[tuple[Record, Fault]]:
@@ -257,7 +257,7 @@ def _unwritable(body: bytes) -> str | None:
         json.dumps(json.loads(body, object_pairs_hook=once), allow_nan=False).encode("utf-8")
     except ValueError as error:
         return f"It cannot become a line of result.jsonl: {error}."
-    return f"The key {repeated[0]!r} stands there twice." if repeated else None
+    return f"The key {repeated[0]!r} is repeated." if repeated else None
 
 
 def _of_health(reply: Reply) -> Offences:

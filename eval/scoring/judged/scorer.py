@@ -189,7 +189,7 @@ async def judge_each(
 ) -> AsyncGenerator[Result, None]:
     """Yield what `work` makes of each item as soon as it is known, until the judge is given up.
 
-    `work` asks the judge, about as many items at once as its settings allow, and raises nothing that is to be foreseen.
+    `work` asks the judge, about as many items at once as its settings allow, and handles every foreseen error itself.
     To stop early, close this (`aclosing`): nothing is under way then when the connections end.
     """
     waiting, running = iter(todo), set[asyncio.Future[Result]]()

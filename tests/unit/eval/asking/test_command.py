@@ -192,11 +192,11 @@ def test_a_run_is_not_gone_on_with_for_other_questions_or_another_service(tried:
 
         code, _, err = tried.run(other.url)
         assert code == 1
-        assert f"it asked {service.url}, and now {other.url} is to be asked" in err
+        assert f"it asked {service.url}, and now {other.url} is named" in err
 
         code, _, err = tried.run(service.url, "--limit", "3")
         assert code == 1
-        assert "now another selection of 3 is to be asked (--limit, --split)" in err
+        assert "now another selection of 3 is chosen (--limit, --split)" in err
 
         tried.ask_for(QUESTIONS[:6])
         code, _, err = tried.run(service.url)

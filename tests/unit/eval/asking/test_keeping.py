@@ -70,8 +70,8 @@ def test_the_same_questions_and_target_are_gone_on_with(tmp_path: Path) -> None:
     ("changes", "count", "message"),
     [
         ({"questions_sha256": "1", "questions": "r.jsonl"}, 3, "the questions of q.jsonl were others than those of r"),
-        ({}, 2, r"it asks 3 of the questions, and now another selection of 2 is to be asked \(--limit, --split\)"),
-        ({"target": "http://b"}, 3, "it asked t, and now http://b is to be asked"),
+        ({}, 2, r"it asks 3 of the questions, and now another selection of 2 is chosen \(--limit, --split\)"),
+        ({"target": "http://b"}, 3, "it asked t, and now http://b is named"),
     ],
     ids=["file", "limit", "target"],
 )
