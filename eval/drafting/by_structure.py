@@ -111,10 +111,13 @@ def _definition(section: Section, heading: str) -> tuple[str, list[str]] | None:
     """Return the question for the thing that the heading names, if the section begins by saying what it is."""
     prose = section.texts("paragraph")[:1] if section.blocks[0].kind == "paragraph" else []
     sentence = " ".join(_first_sentence(prose[0]).split()) if prose else ""
-    found = re.match(rf"((an? |the |){re.escape(heading)}) (is|are) (.+)", sentence, re.IGNORECASE)
-    if found is None:
+    for article in ("", *ARTICLES):
+        said, rest = sentence[: len(article + heading)], sentence[len(article + heading) :]
+        if said.lower() == article + heading.lower() and (found := re.match(r" (is|are) (.+)", rest, re.IGNORECASE)):
+            break
+    else:
         return None
-    said, article, verb, what = found.groups()
+    verb, what = found.groups()
     has_article = article or heading.lower().startswith(ARTICLES)
     return f"What {verb} {_small(said) if has_article else _lowered(said, section)}?", [_beginning(what)]
 

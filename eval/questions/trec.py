@@ -8,9 +8,10 @@ judges are taken, as BEIR does. The corpus is not read: `python -m ingestion cor
 `_id`, which is what the judgements name. A file or line that is not what it should be raises BadCasesError.
 """
 
-import re
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -21,14 +22,23 @@ TAG = "treeline"
 QRELS, TOPICS = "qrels.txt", "queries.tsv"
 BEIR_QUERIES, BEIR_QRELS = ("queries.jsonl", "queries.jsonl.gz"), "qrels"
 DEFAULT_SPLIT = "test"
-_NUMBER = r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
-# Where a line has a question, a document and a number; what such a line is, and what it needs.
-_QREL = re.compile(rf"\s*(\S+)\s+\S+\s+(\S+)\s+{_NUMBER}\s*"), "a judgement", "4 columns, the last a number"
-_RUN = re.compile(rf"\s*(\S+)\s+\S+\s+(\S+)\s+\S+\s+{_NUMBER}\s+\S+\s*"), "a run's line", "6 columns, the 5th a number"
-_BEIR = re.compile(rf"\s*([^\t]*\S)\s*\t\s*([^\t]*\S)\s*\t\s*{_NUMBER}\s*"), "a judgement", "3 columns between tabs"
 
 Judged = dict[str, dict[str, float]]
-Layout = tuple[re.Pattern[str], str, str]
+
+
+class Layout(NamedTuple):
+    """Where a line has a question, a document and a number; `between` None parts columns by blanks."""
+
+    between: str | None
+    columns: int
+    places: tuple[int, int, int]
+    kind: str
+    needed: str
+
+
+_QREL = Layout(None, 4, (0, 2, 3), "a judgement", "4 columns, the last a number")
+_RUN = Layout(None, 6, (0, 2, 4), "a run's line", "6 columns, the 5th a number")
+_BEIR = Layout("\t", 3, (0, 1, 2), "a judgement", "3 columns between tabs, the last a number")
 
 
 class _Query(BaseModel):
@@ -129,10 +139,20 @@ def _name(text: str) -> str:
 
 def _numbered(path: Path, layout: Layout, *, header: bool = False) -> Iterator[tuple[str, str, float]]:
     """Yield question, document and number of each line; the first one may be a `header` that names the columns."""
-    pattern, kind, needed = layout
     for place, line in text_lines(path):
-        if found := pattern.fullmatch(line):
-            yield found[1], found[2], float(found[3])
+        columns = [column.strip() for column in line.split(layout.between)]
+        question, document, number = (columns[at] if at < len(columns) else "" for at in layout.places)
+        value = _finite(number)
+        if len(columns) == layout.columns and all(columns) and value is not None:
+            yield question, document, value
         elif not header:
-            raise BadCasesError(f"{place} is not {kind}: {line[:80]!r}.", f"It needs {needed}.")
+            raise BadCasesError(f"{place} is not {layout.kind}: {line[:80]!r}.", f"It needs {layout.needed}.")
         header = False
+
+
+def _finite(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
