@@ -58,7 +58,7 @@ _HEADER = ["A", "B", "A won", "tied", "B won", "orders agree", "A - B, 95 %", "p
 
 @dataclass(slots=True)
 class Duel:
-    """Two answers to one question, and what came of it.
+    """Two answers to one question, and the judge's decision.
 
     Attributes:
         place: of the question.
@@ -110,7 +110,7 @@ def _common(cases: Sequence[Sequence[Case]], rows: Sequence[Mapping[str, Row]]) 
     ]
     if not common:
         raise NotComparableError(
-            "There is no question that all of these runs have a reply to and that has an answer.",
+            "These runs do not share a single answerable question to which all of them replied.",
             "Run all with the same file of questions.",
         )
     return common

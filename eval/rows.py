@@ -66,13 +66,13 @@ class Row(_Value):
         outcome: `answered`; `declined`: the service says that it does not know; `failed`: there is no reply.
         answer: what a person reads, with its `[n]` marks; None only where it failed.
         reason: the gate's reason, or why it failed.
-        citations, passages: empty if the service tells none.
+        citations, passages: empty if the service reports none.
         synthesizer: who wrote the answer.
         warnings: what lowered its quality, `code: sentence`.
-        timings_ms: by stage, as the service tells them.
+        timings_ms: by stage, as the service reports them.
         seconds: from the question to the whole answer, as the asker saw it.
         first_record_s: from the question to the first sign of life; None where the reply comes whole.
-        fingerprint: of settings, models and index; empty if the service tells none.
+        fingerprint: of settings, models and index; empty if the service reports none.
         asked_at: Unix time at which it was asked, in seconds; None in runs of earlier versions.
         confirmed: places in `citations` of quotes that no passage holds, and their document does, at their span.
         on_topic: places in `citations` of quotes that lie in the case's regions; or why that cannot be told.

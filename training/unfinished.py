@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from errors import RagError
+from eval.run_folder import replace_file
 
 ARGUMENTS = "arguments.json"
 
@@ -48,7 +49,7 @@ def unfinished(target: Path, arguments: Mapping[str, Any]) -> Iterator[Path]:
         if (folder / ARGUMENTS).is_file():
             _compare(json.loads((folder / ARGUMENTS).read_text()), wanted, folder)
         else:
-            write_whole(folder / ARGUMENTS, json.dumps(wanted, indent=1))
+            replace_file(folder / ARGUMENTS, json.dumps(wanted, indent=1))
         yield folder
 
 
@@ -62,13 +63,6 @@ def finish(folder: Path, made: Path, target: Path) -> None:
     """Give `made`, which lies in the run's folder, its place, and delete the rest of the folder."""
     made.rename(target)
     shutil.rmtree(folder)
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file that is there whole or not at all."""
-    scratch = path.with_name(f".{path.name}")
-    scratch.write_text(text, encoding="utf-8")
-    scratch.replace(path)
 
 
 def _compare(begun: Mapping[str, Any], wanted: Mapping[str, Any], folder: Path) -> None:

@@ -1,8 +1,8 @@
-"""Ask every question, several at a time and each until there is a reply, and keep each row as soon as it is there.
+"""Ask every question, several at a time and each until a reply comes, and keep each row at once.
 
-Flow: cases + a target -> **here** -> the run's folder. The order of the rows is that of the replies. What cannot be had
-becomes a failed row that says why. A run is of one system: other questions, settings, models or documents make another
-run, also in the middle of one, and are refused here.
+Flow: cases + a target -> **here** -> the run's folder. The order of the rows is that of the replies. A question
+without a reply becomes a failed row with the reason. A run belongs to one system: if questions, settings, models or
+documents change, even in the middle of a run, it is refused here.
 """
 
 import asyncio
@@ -74,7 +74,7 @@ class RetryPolicy:
 class Keeper:
     """Appends rows. Blocks; one call at a time, below the folder's lock.
 
-    The header tells the fingerprint of the first reply, so the run begins with that; rows that failed before it wait.
+    The header records the fingerprint of the first reply, so the run begins with it; rows that failed before it wait.
 
     Args:
         folder: may hold a run, which is then continued.
@@ -88,7 +88,7 @@ class Keeper:
         self._waiting: list[Row] = []
 
     def keep(self, row: Row) -> None:
-        """Keep a row; RunFolderError says that its fingerprint is not the run's, or that it cannot be written."""
+        """Keep a row; raise RunFolderError if its fingerprint is not the run's, or it cannot be written."""
         self.check(row)
         self._waiting.append(row)
         try:
@@ -116,7 +116,7 @@ class Keeper:
             )
 
     def check_begun(self) -> None:
-        """Raise NoReplyError if no question got a reply, so that there is no run."""
+        """Raise NoReplyError if no question got a reply and the run therefore does not exist."""
         if self._header is None:
             why = self._waiting[-1].reason if self._waiting else "there was none to ask."
             raise NoReplyError(f"No question got a reply, the last one because: {why}", "Nothing was kept.")

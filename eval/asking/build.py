@@ -45,7 +45,7 @@ WARM_UP = Case(id="-", question="What is this about?")
 WARM_UP_PAGE = f"<html><body><p>{'An engine is warmed up before it is asked. ' * 200}</p></body></html>"
 
 Loaded = tuple[Target, dict[str, Any], list[str], list[Case]]
-"""What is asked, what the run's header tells of it, warnings, and the questions that warm it up."""
+"""The target, what the run's header records about it, warnings, and the questions that warm it up."""
 
 
 @asynccontextmanager

@@ -49,7 +49,7 @@ async def open_service(
 async def look_at_service(
     client: httpx.AsyncClient, draft: Header, corpus: str | None, *, require_llm: bool
 ) -> tuple[Header, Sequence[str]]:
-    """Return the draft with what the service tells of itself and of the corpus that will be asked, and warnings.
+    """Return the draft with what the service reports about itself and the corpus to be asked, and warnings.
 
     A stranger's service may tell nothing.
 
@@ -59,7 +59,7 @@ async def look_at_service(
     name, exchange = str(client.base_url).rstrip("/"), Exchange(client, timeout_s=30)
 
     async def get(path: str, parameters: Mapping[str, str] | None = None, *, refused_too: bool = False) -> Any:
-        """Return an object; an empty one where there is no such address, or something else is said there."""
+        """Return the JSON object at an address; an empty one if the address is missing or returns something else."""
         reply = await exchange.get(path, params=parameters)
         if reply.broken:
             remedy = "Start the service, e.g. python main.py, or correct --url."

@@ -1,4 +1,4 @@
-"""What can be asked, what must be there before it is, and how it says that there is no reply.
+"""The interface of a target that answers questions, the checks before a run, and the error for a missing reply.
 
 Flow: `http.py`, `in_process.py`, `pipeline.py` -> **here** -> `asking.py` asks again and keeps the rows.
 """
@@ -125,7 +125,7 @@ class Target(Protocol):
     """A service, or what answers in this process."""
 
     async def ask(self, case: Case) -> Row:
-        """Return what came of the question, never a failed row; `NoReplyError` says why there is no reply."""
+        """Return the row of the reply, never a failed one; raise NoReplyError if no reply came."""
 
 
 @dataclass(frozen=True, slots=True)

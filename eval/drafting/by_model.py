@@ -33,7 +33,7 @@ KINDS = {
     'not, not even in part. Its answer is "" and it has no facts.',
 }
 OF_TWO = frozenset({"difference", "multi_hop"})
-SHOWN_LEAVES = 12  # by them the judge tells whether a near miss is answered after all
+SHOWN_LEAVES = 12  # from these the judge decides whether a near miss is answered after all
 TRIES = 3  # for each question wanted
 MAX_WORDS = 60  # of a section, to find one like it
 _TASK = (

@@ -63,7 +63,7 @@ class _Row(BaseModel):
         return {}
 
     def to_case(self, number: int) -> Case:
-        """Return the case. What says nothing is left out: an answer of None would mean that there is none."""
+        """Return the case. Empty fields are left out: an answer of None would mean that the question has none."""
         told = {name: value for name, value in self.model_dump().items() if _says_something(value)}
         return Case.model_validate({"id": f"row-{number}"} | told | self.special(), strict=False)
 

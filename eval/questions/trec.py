@@ -1,6 +1,6 @@
 """Questions whose documents are judged: BEIR's folders, and TREC's topics, qrels and runs, which are written too.
 
-Flow: `reading.py`, `convert.py` -> **here**. TREC's columns are parted by blanks, so blanks in names are written as
+Flow: `reading.py`, `convert.py` -> **here**. TREC separates columns by blanks, so blanks in names are written as
 `%20`; scores of a run are made from ranks, since only the order of passages means something.
 
 A BEIR folder holds `queries.jsonl` and the judgements of each split, `qrels/SPLIT.tsv`. Only questions that the split
@@ -27,7 +27,7 @@ Judged = dict[str, dict[str, float]]
 
 
 class Layout(NamedTuple):
-    """Where a line has a question, a document and a number; `between` None parts columns by blanks."""
+    """The columns of a question, a document and a number; `between` separates columns, blanks do if it is None."""
 
     between: str | None
     columns: int

@@ -80,7 +80,7 @@ class Recorder:
         self.observed: dict[str, Observed] = {}
 
     async def ask(self, case: Case) -> Row:
-        """Ask once; NoReplyError says that there is no reply, or no answer in it."""
+        """Ask once; raise NoReplyError if no reply came, or it holds no answer."""
         stream = self.route == "/run"
         body = {"question": case.question} if stream else {"query": case.question, "iid": case.id}
         reply, read = await self._exchange.post(self.route, body), StreamReply()

@@ -96,7 +96,7 @@ def run_facts(run: Gathered) -> dict[str, str]:
 
 
 def collection(run: Gathered) -> dict[str, str]:
-    """Return what the replies show of the corpus; empty if the service tells no passages."""
+    """Return what the replies show of the corpus; empty if the service reports no passages."""
     per_row = [row.passages for row in run.rows.values() if row.passages]
     passages = [passage for some in per_row for passage in some]
     if not passages:

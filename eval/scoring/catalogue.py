@@ -15,7 +15,7 @@ SPEED, COST = "speed", "cost"
 TAKES = frozenset({SPEED, COST})  # what an answer takes, not how good it is
 # Of the questions with an answer, and of those without: two numbers that trade against each other.
 DECLINED = ("declined", "abstention_recall")
-# What is declined is right or wrong by what kind of question it is: over one kind alone this is always 0 or 1.
+# Whether declining is right depends on the kind of question: over one kind alone this is always 0 or 1.
 OVER_ALL = frozenset({"abstention_precision"})
 
 _DESCRIBED = tomllib.loads(Path(__file__).with_name("metrics.toml").read_text(encoding="utf-8"))

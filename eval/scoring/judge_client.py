@@ -61,10 +61,10 @@ class JudgeError(RagError):
 
 
 class JudgeDownError(JudgeError):
-    """No reply came, or none that the next question could better.
+    """No reply came, or one that every further question would get as well.
 
     Attributes:
-        pause_s: the least pause before another try; None where that is of no use.
+        pause_s: minimum pause before a retry; None if a retry is useless.
     """
 
     code = "judge_down"
@@ -106,7 +106,7 @@ class Tally:
         remembered: replies that came from the cache.
         failed: questions without a usable reply.
         tried_again: requests that were sent again.
-        prompt_tokens, completion_tokens: as the server tells them; 0 if it does not.
+        prompt_tokens, completion_tokens: as the server reports them; 0 if it does not.
     """
 
     replies: int = 0
@@ -118,7 +118,7 @@ class Tally:
 
 
 class _Completion(BaseModel):
-    """What is read of a chat completion."""
+    """The fields that are read from a chat completion."""
 
     message: dict[str, Any] = Field(validation_alias=AliasPath("choices", 0, "message"))
     text: str | None = Field(None, validation_alias=AliasPath("choices", 0, "message", "content"))
@@ -134,7 +134,7 @@ class Judge:
         settings: who judges, how long a reply may take, and how many things are judged at once.
         tally: what it took so far.
         given_up: why nothing is asked any more; None while all is well.
-        tell: told in a line what is about to be asked.
+        tell: takes a line about what will be asked.
 
     Raises:
         JudgeCacheError: the folder cannot be made.

@@ -122,11 +122,11 @@ def lacking(case: Case, row: Row, *needs: Need, declined: float | None = None, i
             return not_applicable("the service declined" if row.outcome == "declined" else "the answer is empty")
     # A service with a fingerprint also sends passages and citations: there were none.
     if "passages" in needs and not (row.passages or row.fingerprint):
-        return not_applicable("the service tells no passages")
+        return not_applicable("the service reports no passages")
     if "quotes" in needs and not (row.citations or row.fingerprint):
-        return not_applicable("the service tells no citations")
+        return not_applicable("the service reports no citations")
     if "quotes" in needs and row.citations and not any(citation.quote for citation in row.citations):
-        return not_applicable("the service tells no quotes")
+        return not_applicable("the service reports no quotes")
     return None
 
 

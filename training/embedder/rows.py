@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from eval.cases import Case
-from training.unfinished import write_whole
+from eval.run_folder import replace_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Row:
 
 def write_rows(rows: Iterable[Row], path: Path) -> None:
     """Write rows, one JSON object a line; the file is there whole or not at all."""
-    write_whole(path, "".join(json.dumps(asdict(row), ensure_ascii=False) + "\n" for row in rows))
+    replace_file(path, "".join(json.dumps(asdict(row), ensure_ascii=False) + "\n" for row in rows))
 
 
 def read_rows(path: Path) -> Sequence[Row]:

@@ -19,6 +19,7 @@ from errors import ModelError
 from eval.cases import Case
 from eval.metrics import Scores
 from eval.progress_bar import ProgressBar, tell
+from eval.run_folder import replace_file
 from index.build import Embedding, open_corpus
 from index.corpus import Corpus, corpus_names
 from index.documents.splitter import TreeSplitter
@@ -32,7 +33,7 @@ from training.embedder.measure import score, table
 from training.embedder.negatives import mine
 from training.embedder.rows import Leaf, Pair, Row, read_rows, write_rows
 from training.questions import read_training_questions
-from training.unfinished import TrainingError, finish, unfinished, write_whole
+from training.unfinished import TrainingError, finish, unfinished
 
 Vectors = npt.NDArray[np.float32]
 
@@ -85,8 +86,8 @@ def train(arguments: argparse.Namespace, settings: Settings) -> str:
         after = score(held_pairs, questions, searched, vectors)
         shown = table(before, after)
         cases = "".join(pair.case.model_dump_json(exclude_unset=True) + "\n" for pair in held_pairs)
-        write_whole(made / "held_out.jsonl", cases)
-        write_whole(made / "training.json", json.dumps(_record(chosen, rows, before, after, precision), indent=1))
+        replace_file(made / "held_out.jsonl", cases)
+        replace_file(made / "training.json", json.dumps(_record(chosen, rows, before, after, precision), indent=1))
         finish(work, made, arguments.out)
     return shown
 

@@ -17,9 +17,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from eval.cases import BadCasesError, Case, Text
 from eval.metrics import SHORT_ANSWER_WORDS, contains, shingle_recall, words
+from eval.questions.files import first_fault, text_lines
+from eval.run_folder import replace_file
 from query_engine.schema.passage import Passage
 from query_engine.text.markdown_escape import REFERENCE
-from training.unfinished import write_whole
 
 # Of a reference text's shingles, so many have to stand in a passage that is cited for it.
 MIN_REFERENCE_SHARE = 0.5
@@ -59,28 +60,21 @@ def read_rows(path: Path) -> list[Row]:
     Raises:
         BadCasesError: it cannot be read, is empty, or a line of it is not a row: it is named.
     """
-    try:
-        lines = path.read_text(encoding="utf-8-sig").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadCasesError(f"{path} cannot be read: {error}.", "Name a UTF-8 file of rows, one a line.") from error
     rows = []
-    for number, line in enumerate(lines, start=1):
-        if line.strip():
-            try:
-                row = Row.model_validate_json(line)
-            except ValidationError as error:
-                first = error.errors(include_url=False, include_input=False)[0]
-                field = ".".join(map(str, first["loc"]))
-                raise BadCasesError(
-                    f"Line {number} of {path} is not a row (`{field}`: {first['msg']}).",
-                    'A row is {"question", "passages": [{"title", "text"}], "answer"}.',
-                ) from error
-            if wrong := [rank for rank in row.cited() if not 1 <= rank <= len(row.passages)]:
-                raise BadCasesError(
-                    f"Line {number} of {path} cites [{min(wrong)}], but has {len(row.passages)} passages.",
-                    "Cite passages by their place, beginning with 1.",
-                )
-            rows.append(row)
+    for place, line in text_lines(path):
+        try:
+            row = Row.model_validate_json(line)
+        except ValidationError as error:
+            raise BadCasesError(
+                f"{place} is not a row ({first_fault(error)}).",
+                'A row is {"question", "passages": [{"title", "text"}], "answer"}.',
+            ) from error
+        if wrong := [rank for rank in row.cited() if not 1 <= rank <= len(row.passages)]:
+            raise BadCasesError(
+                f"{place} cites [{min(wrong)}], but has {len(row.passages)} passages.",
+                "Cite passages by their place, beginning with 1.",
+            )
+        rows.append(row)
     if not rows:
         raise BadCasesError(f"{path} holds no row.", "Write one JSON object a line.")
     return rows
@@ -88,7 +82,7 @@ def read_rows(path: Path) -> list[Row]:
 
 def write_rows(rows: Sequence[Row], path: Path) -> None:
     """Write what `read_rows` reads; the file is there whole or not at all."""
-    write_whole(path, "".join(row.model_dump_json() + "\n" for row in rows))
+    replace_file(path, "".join(row.model_dump_json() + "\n" for row in rows))
 
 
 def rows_of_questions(

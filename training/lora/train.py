@@ -12,6 +12,7 @@ from contextlib import closing
 
 from eval.metrics import BUDGETS_CHARS
 from eval.progress_bar import ProgressBar, tell
+from eval.run_folder import replace_file
 from query_engine.build import Engines
 from query_engine.inquiry import Inquiry
 from query_engine.schema.passage import Passage
@@ -21,7 +22,7 @@ from training.lora.fit import LoraTraining
 from training.lora.rows import Row, read_rows, rows_of_questions, write_rows
 from training.lora.tokens import encode
 from training.questions import read_training_questions
-from training.unfinished import TrainingError, finish, unfinished, write_whole
+from training.unfinished import TrainingError, finish, unfinished
 
 ROWS = "rows.jsonl"
 BEFORE = "before.json"
@@ -62,7 +63,7 @@ def train(arguments: argparse.Namespace, settings: Settings) -> str:
             f"{run.trained_share():.1%} of the parameters are trained"
         )
         if not (work / BEFORE).is_file():
-            write_whole(work / BEFORE, json.dumps(run.loss(tests)))
+            replace_file(work / BEFORE, json.dumps(run.loss(tests)))
         before = json.loads((work / BEFORE).read_text())
         options = {name: getattr(arguments, name) for name in ("epochs", "batch", "rate", "seed", "save_steps")}
         run.fit(rows, work, **options)
@@ -70,7 +71,9 @@ def train(arguments: argparse.Namespace, settings: Settings) -> str:
         made = work / "model"
         run.save(made, merged=not arguments.adapter)
         record = {"arguments": chosen, "rows": len(rows), "held_out_rows": len(tests)}
-        write_whole(made / "training.json", json.dumps(record | {"loss": {"before": before, "after": after}}, indent=1))
+        replace_file(
+            made / "training.json", json.dumps(record | {"loss": {"before": before, "after": after}}, indent=1)
+        )
         finish(work, made, arguments.out)
     return f"loss a token of {len(tests)} held-out answers: {before:.3f} before, {after:.3f} after"
 

@@ -56,7 +56,7 @@ class Judged:
         if cell := lacking(case, row, *self.needs, declined=self.declined, is_empty=is_empty):
             return cell
         if "passages" in self.needs and not any(passage.text.strip() for passage in row.passages):
-            return not_applicable("the service tells no passages")
+            return not_applicable("the service reports no passages")
         return None
 
     def cell(self, score: float) -> Cell:

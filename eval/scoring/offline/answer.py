@@ -1,4 +1,4 @@
-"""Score what is said against the reference answer: by words, by runs of words, in meaning, token by token.
+"""Compare an answer with its reference: by words, by runs of words, in meaning, token by token.
 
 Flow: `build.py` -> **here** -> `stage.py`. The arithmetic is `eval/metrics.py`'s and `eval/similarity.py`'s, the same
 for the measurements of `bench/`. Where a case knows several right answers, the one that fits best counts. A declined
@@ -68,7 +68,7 @@ class AnswerScorer:
     def score(self, todo: Todo, repeat: int = 0) -> Iterator[Line]:  # noqa: ARG002
         """Yield the cells of each row, a batch at a time; see `stage.Scorer`. An answer not given scores 0.
 
-        Long references are left out of what short ones are for: no answer repeats a whole sentence word for word, so
+        Metrics for short references skip long ones: no answer repeats a whole sentence word for word, so
         such a reference would make every answer wrong.
         """
         names = names_of(self.family)

@@ -1,7 +1,7 @@
 """Score what the answer was written from: is the right document there, how high, and what of the answer can be read?
 
 Flow: `build.py` -> **here** -> `stage.py`. The arithmetic is `eval/metrics.py`'s, the same for the measurements of
-`bench/`; here it is decided what a row lacks. Only passages that the service tells are scored.
+`bench/`; here it is decided what a row lacks. Only passages that the service reports are scored.
 """
 
 from eval.cases import Case
@@ -65,7 +65,7 @@ def _untold(row: Row, name: str) -> str:
     """Why the row cannot tell, although it has a reply; empty if it can."""
     if not row.passages:
         # A service with a fingerprint also sends passages: there were none.
-        return "" if row.fingerprint else "the service tells no passages"
+        return "" if row.fingerprint else "the service reports no passages"
     if name in _OF_DOCUMENTS and not any(passage.doc_id for passage in row.passages):
         return "the service does not tell the passages' documents"
     if name in _OF_PAGES and not any(passage.pages for passage in row.passages):

@@ -34,14 +34,14 @@ def score_abstention(case: Case, row: Row) -> Cells:
 
 
 def score_speed(_case: Case, row: Row) -> Cells:
-    """Return the times of one row, as the asker saw them and as the service tells them."""
+    """Return the times of one row, as the asker saw them and as the service reports them."""
     if row.outcome == "failed":
         return dict.fromkeys(names_of(SPEED), not_applicable(failed_for(row)))
     return {
         "seconds": scored(row.seconds),
         "first_record_s": _told(row.first_record_s, "the reply came whole"),
-        "retrieve_ms": _told(row.timings_ms.get("retrieve"), "the service tells no time of retrieval"),
-        "write_ms": _told(row.timings_ms.get("write"), "the service tells no time of writing"),
+        "retrieve_ms": _told(row.timings_ms.get("retrieve"), "the service reports no time of retrieval"),
+        "write_ms": _told(row.timings_ms.get("write"), "the service reports no time of writing"),
     }
 
 
@@ -56,6 +56,6 @@ def score_cost(_case: Case, row: Row) -> Cells:
     untold = not (row.passages or row.fingerprint)  # a service with a fingerprint also sends passages: there were none
     read = sum(len(passage.text) for passage in row.passages)
     return {
-        "passage_chars": not_applicable("the service tells no passages") if untold else scored(read),
+        "passage_chars": not_applicable("the service reports no passages") if untold else scored(read),
         "answer_chars": scored(len(row.answer or "")),
     }

@@ -105,14 +105,14 @@ def test_where_a_metric_does_not_apply_is_told_beside_it_with_the_reason(tmp_pat
     for id_, held, found in (("right", 1.0, 0.0), ("unsaid", 0.9, 0.0), ("missed", 0.0, 0.0)):
         cells[id_] |= {"retrieval": {"context@8000": scored(held)}}
         cells[id_] |= {"ragas_offline": {"ragas_context_recall": scored(found)}}
-        cells[id_]["citations"] = {"citation_recall": not_applicable("the service tells no citations")}
+        cells[id_]["citations"] = {"citation_recall": not_applicable("the service reports no citations")}
     cells["against"]["citations"] = {"citation_recall": scored(1.0)}
     cells["right"]["retrieval"]["ndcg@10"] = not_applicable("the case grades no documents")
     run = gather(write_run(tmp_path / "a", SAMPLE_CASES, SAMPLE_ROWS, cells))
 
     found_lines = {metric.name: run.everything.lacks(metric) for metric in run.everything.metrics}
 
-    assert found_lines["citation_recall"] == "Does not apply to 3 of 8 questions: the service tells no citations."
+    assert found_lines["citation_recall"] == "Does not apply to 3 of 8 questions: the service reports no citations."
     assert "0 for 2 questions although the passages hold" in found_lines["ragas_context_recall"]
     assert found_lines["context@8000"] == ""
     assert run.everything.unmeasured == {"the case grades no documents": ["ndcg@10"]}

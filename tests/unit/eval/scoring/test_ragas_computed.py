@@ -109,7 +109,7 @@ def test_a_declined_question_says_nothing_but_was_searched_for() -> None:
             declined(),
             {"answer": "Betz", "reference_context": "one"},
             scored(0),
-            not_applicable("the service tells no passages"),
+            not_applicable("the service reports no passages"),
         ),
         (declined(fingerprint="f0"), {"answer": "Betz", "reference_context": "one"}, scored(0), scored(0)),
     ],

@@ -108,7 +108,7 @@ def test_a_cell_that_the_row_or_the_case_does_not_allow_asks_nothing(server: Scr
     assert {cell.failed for cell in cells["3"].values()} == {"no reply: HTTP 500"}
     assert {cell.not_applicable for cell in cells["4"].values()} == {"the corpus does not answer the question"}
     assert {name: cell.not_applicable for name, cell in cells["5"].items() if cell.score is None} == {
-        "faithfulness": "the service tells no passages",
+        "faithfulness": "the service reports no passages",
         **dict.fromkeys(NAMES[2:], "the case has no reference answer"),
     }
     assert {schema_of(request) for request in server.requests} == {

@@ -75,6 +75,6 @@ def test_what_cannot_be_judged_says_why(server: ScriptedLLM, tmp_path: Path) -> 
         return {cell.not_applicable or cell.failed for cell in cells_of(server, tmp_path, row, of).values()}
 
     assert why(declined()) == {"the service declined"}
-    assert why(answered("It. [1]")) == {"the service tells no citations"}
+    assert why(answered("It. [1]")) == {"the service reports no citations"}
     assert why(answered("It. [1]", citations=QUOTES), case(answer=None)) == {"the corpus does not answer the question"}
     assert why(answered("x" * 30_000, citations=QUOTES)) != {None}

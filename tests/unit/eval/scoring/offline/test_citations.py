@@ -120,10 +120,10 @@ def test_an_answer_without_citations_has_no_recall_where_citations_are_told() ->
 @pytest.mark.parametrize(
     ("row", "why"),
     [
-        (answered("Denmark."), "the service tells no citations"),
+        (answered("Denmark."), "the service reports no citations"),
         (
             answered("Denmark. [1]", citations=[quote(1, None, url="https://example.org")]),
-            "the service tells no quotes",
+            "the service reports no quotes",
         ),
         (declined(), "the service declined"),
     ],

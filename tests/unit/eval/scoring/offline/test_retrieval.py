@@ -43,7 +43,7 @@ def test_a_service_that_tells_no_passages_is_not_measured_by_them() -> None:
     told = score_retrieval(case(answer="12"), answered("12"))["answer@2000"]
     nameless = score_retrieval(case(relevant_docs=["a"]), answered("12", passages=[seen("12")]))["mrr"]
 
-    assert told == not_applicable("the service tells no passages")
+    assert told == not_applicable("the service reports no passages")
     assert nameless == not_applicable("the service does not tell the passages' documents")
 
 

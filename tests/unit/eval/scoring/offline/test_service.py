@@ -45,7 +45,7 @@ def test_times_are_those_that_were_told() -> None:
         "seconds": scored(1.5),
         "first_record_s": scored(0.25),
         "retrieve_ms": scored(30),
-        "write_ms": not_applicable("the service tells no time of writing"),
+        "write_ms": not_applicable("the service reports no time of writing"),
     }
 
 
