@@ -46,11 +46,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     cases = questions_of(arguments)
     with folder.writing():
         ask_questions(arguments, settings, folder, cases)
-        if not arguments.no_scores:
-            score_offline(folder, settings)
-        if judging:
-            judging.score(folder, sys.stderr)
-        overview(folder)  # kept now, so that a history of many runs opens at once
+        add_scores(folder, settings, judging, computed=not arguments.no_scores)
     sys.stdout.write(describe(folder, judging.describe(folder) if judging else "") + "\n")
     if arguments.reports:
         _, files = report(folder, arguments.reports)
@@ -60,12 +56,26 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     return int(lost or (judging is not None and judging.given_up))
 
 
-def score_offline(folder: RunFolder, settings: Settings, *, again: bool = False) -> None:
-    """Compute the scores. Only below `folder.writing()`; `again`: see `score_run`."""
-    with closing(ScoringProgress(sys.stderr)) as bar:
-        # Elsewhere than on a terminal a line every tenth of each family would be more than it is worth.
-        progress = bar if sys.stderr.isatty() else _tell_family
-        score_run(folder, offline_scorers(settings), again=again, progress=progress)
+def add_scores(
+    folder: RunFolder, settings: Settings, judging: Judging | None, *, computed: bool = True, again: bool = False
+) -> None:
+    """Score a run, by a judge too if there is one. Only below `folder.writing()`.
+
+    Args:
+        folder: of the run.
+        settings: of the models that scores are computed with.
+        judging: the judge.
+        computed: also compute what needs no judge.
+        again: see `score_run`.
+    """
+    if computed:
+        with closing(ScoringProgress(sys.stderr)) as bar:
+            # Elsewhere than on a terminal a line every tenth of each family would be more than it is worth.
+            progress = bar if sys.stderr.isatty() else _tell_family
+            score_run(folder, offline_scorers(settings), again=again, progress=progress)
+    if judging:
+        judging.score(folder, sys.stderr)
+    overview(folder)  # kept now, so that a history of many runs opens at once
 
 
 def _tell_family(family: str, done: int, of: int) -> None:

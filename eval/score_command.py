@@ -9,8 +9,7 @@ import sys
 from pathlib import Path
 
 from eval.asking.table import describe
-from eval.reporting.history import overview
-from eval.run_command import score_offline
+from eval.run_command import add_scores
 from eval.run_folder import RunFolder
 from eval.scoring.judge_option import Judging, add_judge_arguments
 from settings import Settings
@@ -27,9 +26,6 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     folder, judging = RunFolder(arguments.run), Judging.of(arguments, settings)
     folder.header()  # says so where there is no run, before a folder is made for its lock
     with folder.writing():
-        score_offline(folder, settings, again=True)
-        if judging:
-            judging.score(folder, sys.stderr)
-        overview(folder)  # kept now, so that a history of many runs opens at once
+        add_scores(folder, settings, judging, again=True)
     sys.stdout.write(describe(folder, judging.describe(folder) if judging else "") + "\n")
     return int(judging is not None and judging.given_up)
