@@ -225,8 +225,10 @@ class EmbedSettings(Group):
     device: str = Field(
         "cpu", pattern=r"^(cpu|cuda(:\d+)?)$", description="`cpu` (OpenVINO) or `cuda`, `cuda:1` (PyTorch)."
     )
-    precision: Literal["int8", "bf16", "fp32"] = Field(
-        "int8", description="CPU arithmetic, from fast to exact; CPUs without bf16 compute it in fp32."
+    precision: Literal["auto", "int8", "bf16", "fp32"] = Field(
+        "auto",
+        description="CPU arithmetic, from fast to exact; CPUs without bf16 compute it in fp32. `auto`: `int8` where "
+        "the CPU multiplies 8-bit integers (VNNI, AMX, Arm i8mm), else `fp32`.",
     )
     query_prefix: str = Field("", description="Prefix of each question; e5 and bge models need one.")
     document_prefix: str = Field("", description="Prefix of each passage; e5 models need one.")

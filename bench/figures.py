@@ -17,6 +17,7 @@ import numpy as np
 import psutil
 
 from eval.progress_bar import tell
+from index.embedding.cpu import multiplies_int8
 from settings import VERSION, Settings
 
 MB = 1_000_000
@@ -42,6 +43,7 @@ def machine() -> dict[str, Any]:
     """Return processor, usable cores, memory in GB and package versions as JSON-ready values."""
     return {
         "processor": _processor(),
+        "multiplies_int8": multiplies_int8(),
         "cores": len(os.sched_getaffinity(0)),
         "memory_gb": round(psutil.virtual_memory().total / 1e9, 1),
         "system": platform.platform(terse=True),
@@ -55,7 +57,8 @@ def made_on() -> str:
     found = machine()
     versions = ", ".join(f"{name} {number}" for name, number in found["versions"].items())
     cores = f"{found['cores']} core{'s' if found['cores'] > 1 else ''}"
-    return f"{found['processor']}, {cores}, {found['memory_gb']} GB memory; {versions}."
+    int8 = "with" if found["multiplies_int8"] else "without"
+    return f"{found['processor']} {int8} int8 instructions, {cores}, {found['memory_gb']} GB memory; {versions}."
 
 
 def percentile(values: Sequence[float], percent: int) -> float:

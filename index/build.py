@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from errors import ModelError, SettingsError
 from index.corpus import Corpus
-from index.embedding import probe
+from index.embedding import cpu, probe
 from index.embedding.model import EmbeddingModel, MeasuringModel, ServedModel, load_embedding_model, served_model
 from index.folder_stores import open_folder
 from index.layout.access import Access
@@ -47,7 +47,7 @@ class Embedding:
     """
 
     def __init__(self, settings: Settings) -> None:
-        embed = settings.embed
+        embed = settings.embed.model_copy(update={"precision": cpu.resolved(settings.embed.precision)})
         facts = _served(embed) if embed.provider == "openai" else _local(embed)
         self.model, weights_hash, pooling, dimension, precision = facts
         if isinstance(self.model, EmbeddingModel):

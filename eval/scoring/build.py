@@ -50,12 +50,15 @@ class _Models:
     @cached_property
     def token_encoder(self) -> "TokenEncoder":
         """The embedder's own; the packaged one where a server embeds."""
+        from index.embedding.cpu import resolved  # noqa: PLC0415  # as the next
         from index.embedding.model import load_embedding_model  # noqa: PLC0415  # loads OpenVINO
         from index.embedding.token_vectors import TokenEncoder  # noqa: PLC0415
 
         embed = self._settings.embed
         model = load_embedding_model(embed.model if embed.provider == "local" else "minilm", embed.cache_dir)
-        return TokenEncoder(model, precision=embed.precision, cache_dir=embed.cache_dir, threads=embed.threads)
+        return TokenEncoder(
+            model, precision=resolved(embed.precision), cache_dir=embed.cache_dir, threads=embed.threads
+        )
 
     def compare(self, pairs: Sequence[tuple[str, str]]) -> Sequence[Scores]:
         from eval.similarity import likenesses  # noqa: PLC0415  # loads LlamaIndex

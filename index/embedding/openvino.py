@@ -21,6 +21,7 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from pydantic import PrivateAttr
 
 from errors import ModelError
+from index.embedding.cpu import int8_options
 from index.embedding.model import EmbeddingModel, token_arrays
 from index.embedding.model_cache import converted_model
 
@@ -214,7 +215,7 @@ def compile_model(path: Path, options: dict[str, str], changed: Callable[[Any], 
         with ThreadPoolExecutor(1) as elsewhere:
             core = openvino.Core()
             graph = changed(core.read_model(path))
-            return elsewhere.submit(core.compile_model, graph, "CPU", options | KEPT_SHAPES).result()
+            return elsewhere.submit(core.compile_model, graph, "CPU", options | KEPT_SHAPES | int8_options()).result()
     except RuntimeError as error:
         raise ModelError(
             f"The converted model {path} cannot be loaded: {str(error).splitlines()[0]}.",

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from index.embedding.cpu import int8_options
 from index.embedding.model import CALIBRATION, load_embedding_model, token_arrays
 
 # Lower than NNCF's 0.95: shifting more of the activations' range into the weights lost less on all texts tried.
@@ -24,8 +25,7 @@ def quantize(folder: Path, source: Path, target: Path) -> None:
     """Write the int8 form of `source` to `target`.
 
     Raises:
-        SystemExit: its vectors are too far from the exact ones, as they are with models that quantize badly and on CPUs
-            whose int8 products overflow (x86 before VNNI).
+        SystemExit: its vectors are too far from the exact ones, as they are with models that quantize badly.
     """
     import nncf  # noqa: PLC0415  # slow to import, and needed in this process only
     import openvino  # noqa: PLC0415
@@ -64,7 +64,7 @@ def require_close(exact: npt.NDArray[np.float32], quantized: npt.NDArray[np.floa
 
 
 def _vectors(core: Any, model: Any, inputs: list[dict[str, npt.NDArray[np.int64]]]) -> npt.NDArray[np.float32]:
-    compiled = core.compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
+    compiled = core.compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32"} | int8_options())
     return np.concatenate([compiled(item)[0] for item in inputs])
 
 

@@ -24,6 +24,7 @@ from index.build import Embedding, open_corpus
 from index.corpus import Corpus, corpus_names
 from index.documents.splitter import TreeSplitter
 from index.embedding.batch import embed_documents
+from index.embedding.cpu import resolved
 from index.embedding.model import EmbeddingModel
 from settings import Settings
 from training.checkpoints import use_threads
@@ -159,7 +160,7 @@ class _Run:
 
 def _embedder_of(folder: Path, settings: Settings) -> tuple[BaseEmbedding, str]:
     """Return the trained model as it will be served, and its precision; exact if it cannot be had in int8."""
-    embed = settings.embed.model_copy(update={"model": str(folder)})
+    embed = settings.embed.model_copy(update={"model": str(folder), "precision": resolved(settings.embed.precision)})
     try:
         return Embedding(settings.model_copy(update={"embed": embed})).embedder, embed.precision
     except ModelError as error:
