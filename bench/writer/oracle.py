@@ -88,7 +88,11 @@ class Oracle:
 
     def _asked(self, text: str) -> NuggetCase | None:
         """Return the question that stands last in a folded text; of two that end it alike, the longer one."""
-        there = [(text.rfind(question), len(question), case) for question, case in self._cases if question in text]
+        there = [
+            (text.rfind(question) + len(question), len(question), case)
+            for question, case in self._cases
+            if question in text
+        ]
         return max(there, key=lambda place: place[:2])[-1] if there else None
 
     def _written(self, answer: str, cited: Sequence[int]) -> str:
