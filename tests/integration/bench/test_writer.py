@@ -61,7 +61,8 @@ def test_what_the_model_replied_is_compared_with_what_each_route_and_the_stock_r
         ["| open_questions", name, "3"] for name in ["stock", *ROUTES]
     ]
     for name, found in figures.items():
-        kept = [json.loads(line) for line in (data / "bench/writer/open_questions" / f"{name}.jsonl").open()]
+        lines = (data / "bench" / "writer" / "open_questions" / f"{name}.jsonl").read_text().splitlines()
+        kept = [json.loads(line) for line in lines]
         assert [row["id"] for row in kept] == [question["id"] for question in QUESTIONS]
         assert found["n"] == 3
         assert found["in_prompt"] == 0.5
