@@ -20,6 +20,7 @@ from settings import load_settings
 MEASUREMENTS = {
     "retrieval": ("quality.retrieval", "our passages beside the stock recipe's, by every metric the questions allow"),
     "helpful": ("quality.helpful.command", "what natural questions get: facts, topic, length, declined near misses"),
+    "writer": ("writer.command", "what becomes of a good language model's words on their way to the reader"),
     "ablate": ("quality.ablate", "what each part of the answer path adds"),
     "pdf-tables": ("quality.pdf_tables.measure", "cells of tables in PDFs that get the right names of their columns"),
     "ingest": ("speed.ingest", "time, memory and disk of ingestion, speed of each format, damaged files"),

@@ -53,8 +53,8 @@ def add_natural_sets(parser: argparse.ArgumentParser) -> None:
     add_limit(parser)
     parser.add_argument(
         "--half",
-        choices=("", "even", "odd"),
-        default="",
+        choices=("all", "even", "odd"),
+        default="all",
         help="only questions whose id ends in an even number (to choose by) or an odd one (to report)",
     )
 

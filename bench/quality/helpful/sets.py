@@ -69,7 +69,7 @@ def choose(data: Path, names: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def read_asked(
-    data: Path, names: Sequence[str], limit: int | None, half: str = ""
+    data: Path, names: Sequence[str], limit: int | None, half: str = "all"
 ) -> tuple[list[Asked], dict[str, list[str]]]:
     """Read the questions of the sets, grouped by the corpus they ask.
 
@@ -77,7 +77,7 @@ def read_asked(
         data: the folder of data sets.
         names: of the sets.
         limit: the first `limit` questions of each set.
-        half: `even` or `odd`: only questions whose id ends in such a number; all if empty.
+        half: `even` or `odd`: only questions whose id ends in such a number; or `all`.
 
     Returns:
         What each corpus is asked, and for each corpus that `data` lacks the ids of its questions.
@@ -89,7 +89,7 @@ def read_asked(
     for name in names:
         for place, case in enumerate(read_cases(data / name / "questions.jsonl", KINDS[name])[:limit]):
             number = re.search(r"\d*$", case.id)
-            if half and number and (int(number[0] or 0) % 2 == 1) != (half == "odd"):
+            if half != "all" and number and (int(number[0] or 0) % 2 == 1) != (half == "odd"):
                 continue
             by_corpus.setdefault(case.corpus or name, {}).setdefault(name, []).append((place, case))
     asked, lacking = [], {}

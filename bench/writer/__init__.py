@@ -1,0 +1,1 @@
+"""What becomes of a good language model's words on their way to the reader?"""
