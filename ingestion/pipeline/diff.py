@@ -29,7 +29,7 @@ from ingestion.reading.kind import check_size
 from ingestion.schema import RunOptions
 
 # Raised whenever the same bytes give another text, tree or embedded form, so that known files are read again.
-PIPELINE_VERSION = "11"
+PIPELINE_VERSION = "12"
 
 # Bytes read at once while a file is hashed; a run that was asked to stop does so before the next read.
 _PIECE_BYTES = 4_000_000
