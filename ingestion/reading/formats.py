@@ -21,7 +21,7 @@ from ingestion.reading.compression import decompressed, is_compressed, max_strea
 from ingestion.reading.containers import MAX_DEPTH, Begun, Budget, Member, lost, read_tar, read_zip
 from ingestion.reading.csv import read_csv
 from ingestion.reading.files import inner_name, open_plain
-from ingestion.reading.includes import expanded
+from ingestion.reading.includes import Expanded, expanded
 from ingestion.reading.json import read_json
 from ingestion.reading.jsonl import read_jsonl
 from ingestion.reading.kind import LISTS, UNSUPPORTED, check_size, holds_members, kind_of, too_large
@@ -158,8 +158,7 @@ def _items(
         case _ if holds_members(kind):
             yield from _held(kind, member, options, budget)
         case _:
-            data = _whole(stream, size, options.max_bytes)
-            yield _document(kind, expanded(data, member.path, doc_id) if member.path else data, doc_id, options)
+            yield from _single(kind, _whole(stream, size, options.max_bytes), doc_id, member.path, options)
 
 
 def _held(
@@ -196,6 +195,16 @@ def _whole(stream: io.BufferedReader, size: int, max_bytes: int) -> bytes:
 def _seekable(stream: io.BufferedReader, size: int, max_bytes: int) -> io.BufferedReader:
     """Return the stream, held in memory if it comes out of an archive, in which nothing can be sought."""
     return stream if stream.seekable() else Member.of("", _whole(stream, size, max_bytes)).stream
+
+
+def _single(
+    kind: str, data: bytes, doc_id: str, path: Path | None, options: ReadOptions
+) -> Iterator[Document | LeftOut]:
+    """Yield the document that a file is, with what it includes, and what of that was too much."""
+    content = expanded(data, path, doc_id) if path else Expanded(data)
+    yield _document(kind, content.data, doc_id, options)
+    if content.left_out:
+        yield LeftOut(doc_id, content.left_out)
 
 
 def _document(kind: str, data: bytes, doc_id: str, options: ReadOptions) -> Document:
