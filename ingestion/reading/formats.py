@@ -31,6 +31,7 @@ from ingestion.reading.mbox import read_mbox
 from ingestion.reading.options import TURN_ON_OCR, ReadOptions
 from ingestion.reading.paper import paper_name, read_paper
 from ingestion.reading.plain_text import read_plain_text
+from ingestion.reading.text_budget import TextBudget
 from ingestion.reading.warc import read_warc
 
 Item = Document | LeftOut | UnreadableError | Begun
@@ -46,7 +47,7 @@ def read_file(path: Path, doc_id: str, options: ReadOptions) -> Items:
     with open_plain(path) as file:
         size = file.seek(0, 2)
         file.seek(0)
-        budget = Budget(max_stream_bytes(size, options.max_bytes))
+        budget = Budget(max_stream_bytes(size, options.max_bytes), TextBudget(size, options.max_chars))
         # An interrupted file may have yielded records before.
         empty = options.after_member is None
         for item in _contents(Member(doc_id, file, size, path.name, path=path), options, budget, 0):
@@ -84,7 +85,7 @@ def _contents(member: Member, options: ReadOptions, budget: Budget, depth: int) 
     number = 0
     after = options.after_member or 0
     inner = replace(options, after_member=None)
-    for item in _items(kind, replace(member, stream=stream, size=size), options, budget):
+    for item in budget.text.lent(_items(kind, replace(member, stream=stream, size=size), options, budget)):
         if isinstance(item, Member):
             number += 1
             if number <= after:
@@ -96,7 +97,7 @@ def _contents(member: Member, options: ReadOptions, budget: Budget, depth: int) 
         elif number < after:
             continue
         elif isinstance(item, Document):
-            yield from _finished(item, kind, options.max_chars)
+            yield from _finished(item, kind, options.max_chars, budget.text)
         else:
             yield item
 
@@ -258,7 +259,7 @@ def _documentation(kind: str, data: bytes, doc_id: str) -> Document:
             return read_xml(data, doc_id)
 
 
-def _finished(document: Document, kind: str, max_chars: int) -> Items:
+def _finished(document: Document, kind: str, max_chars: int, budget: TextBudget) -> Items:
     """Add what is the same for all formats, cut out what holds no words; refuse what is too long."""
     document = document.structured()
     check_blocks(document.structure.blocks, document.text)
@@ -271,6 +272,7 @@ def _finished(document: Document, kind: str, max_chars: int) -> Items:
         fact = f"The document {document.doc_id!r} is longer than {max_chars:,} characters."
         yield UnreadableError(fact, "Split it, or raise RAG_INGEST__MAX_DOCUMENT_CHARS.", document.doc_id)
         return
+    budget.take(len(document.text))
     metadata = dict(document.metadata)
     if language := fields.own_language(metadata) or namer().name(document.text):
         metadata["language"] = language

@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from errors import UnreadableError
 from ingestion.reading.files import open_plain
+from ingestion.reading.text_budget import add_size
 
 MAX_INCLUDING_BYTES = MAX_INCLUDED_BYTES = 10_000_000
 MAX_INCLUDED_FILES, MAX_INCLUDED_LINES = 1000, 100_000
@@ -132,6 +133,7 @@ class _Includes:
         self._files_left = MAX_INCLUDED_FILES
         self._read_left = MAX_READ_BYTES
         self._bytes_left = MAX_INCLUDED_BYTES
+        self._read: set[Path] = set()
         self.cut = False
 
     def within(self, data: bytes, chain: tuple[Path, ...]) -> bytes:
@@ -180,6 +182,9 @@ class _Includes:
                 return None
             data = file.read(size)  # what is appended meanwhile belongs to the next run
         self._read_left -= len(data)
+        if path not in self._read:
+            self._read.add(path)
+            add_size(len(data))
         lines = data.removeprefix(BOM_UTF8).splitlines()
         self.cut |= len(lines) > MAX_INCLUDED_LINES
         return None if b"\0" in data else lines[:MAX_INCLUDED_LINES]
