@@ -22,14 +22,15 @@ from index.documents.sources import SourceNote
 from index.documents.span_tree import SpanTree
 from index.documents.store import Document, Metadata, StoredDocument
 from ingestion.originals import DIGEST_CHARS, salt_of
+from ingestion.pipeline.included import IncludedFiles
 from ingestion.reading.containers import ATTACHED_TO
 from ingestion.reading.files import Skipped, SourceFile, open_plain
-from ingestion.reading.includes import MAX_INCLUDING_BYTES, expanded, is_including
+from ingestion.reading.includes import MAX_INCLUDING_BYTES, is_including
 from ingestion.reading.kind import check_size
 from ingestion.schema import RunOptions
 
 # Raised whenever the same bytes give another text, tree or embedded form, so that known files are read again.
-PIPELINE_VERSION = "11"
+PIPELINE_VERSION = "12"
 
 # Bytes read at once while a file is hashed; a run that was asked to stop does so before the next read.
 _PIECE_BYTES = 4_000_000
@@ -174,6 +175,7 @@ class Comparison:
         self._reader = reader
         self._root = root
         self._check = check
+        self._included = IncludedFiles(check)
         self._options = options
         self._fingerprint = fingerprint(corpus)
         self._prefix = f"{options.root_name}/" if options.root_name else ""
@@ -341,9 +343,8 @@ class Comparison:
                 if len(begin) <= MAX_INCLUDING_BYTES and is_including(file.path):
                     begin += piece
         digest.update(salt_of(self._options.metadata, file.doc_id, self._reader.paper_words).encode())
-        included = expanded(begin, file.path, file.doc_id)
-        also = f"/{hashlib.sha256(included).hexdigest()[:DIGEST_CHARS]}" if included != begin else ""
-        return f"{digest.hexdigest()[:DIGEST_CHARS]}/{self._fingerprint}{also}"
+        included = self._included.digest(begin, file.path, file.doc_id)
+        return f"{digest.hexdigest()[:DIGEST_CHARS]}/{self._fingerprint}{included and f'/{included}'}"
 
 
 def _at_or_below(lost: Collection[str], doc_ids: Iterable[str]) -> set[str]:

@@ -16,7 +16,7 @@ _GZIP = b"\x1f\x8b\x08"
 _BZIP2 = b"BZh"
 _BZIP2_BLOCK = b"1AY&SY"
 # Text shrinks three to ten times, the barest table perhaps fifty times; what shrinks more is not text.
-_MAX_RATIO = 100
+MAX_RATIO = 100
 
 
 def is_compressed(start: bytes) -> bool:
@@ -26,7 +26,7 @@ def is_compressed(start: bytes) -> bool:
 
 def max_stream_bytes(size: int, max_bytes: int) -> int:
     """Return how many bytes a compressed file of records may hold: they are streamed, so only a bomb is refused."""
-    return max(max_bytes, _MAX_RATIO * size)
+    return max(max_bytes, MAX_RATIO * size)
 
 
 def decompressed(stream: io.BufferedReader, max_bytes: int) -> io.BufferedReader:

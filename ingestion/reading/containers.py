@@ -23,6 +23,7 @@ from index.documents.blobs import LeftOut
 from index.documents.store import Metadata
 from ingestion.reading.files import BUFFER_BYTES, format_of, printable, refusal_of_name
 from ingestion.reading.text import one_line
+from ingestion.reading.text_budget import TextBudget
 
 # Metadata of what was attached to a mail: the mail's doc_id.
 ATTACHED_TO = "attached_to"
@@ -102,13 +103,16 @@ class Budget:
 
     Args:
         max_bytes: unpacked, of all members at all depths together.
+        text: how many characters it may become.
 
     Attributes:
+        text: this.
         bytes_left: of these; below zero once there was more.
         members_left: how many further members may be read.
     """
 
-    def __init__(self, max_bytes: int) -> None:
+    def __init__(self, max_bytes: int, text: TextBudget) -> None:
+        self.text = text
         self._max_bytes = max_bytes
         self.bytes_left = max_bytes
         self.members_left = MAX_MEMBERS
@@ -116,7 +120,7 @@ class Budget:
     @property
     def spent(self) -> bool:
         """Whether nothing more may come."""
-        return self.bytes_left < 0 or self.members_left < 0
+        return self.bytes_left < 0 or self.members_left < 0 or self.text.spent
 
     def check(self, unpacked: int) -> None:
         """Refuse an archive that says itself that it holds too much.

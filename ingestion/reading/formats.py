@@ -21,7 +21,7 @@ from ingestion.reading.compression import decompressed, is_compressed, max_strea
 from ingestion.reading.containers import MAX_DEPTH, Begun, Budget, Member, lost, read_tar, read_zip
 from ingestion.reading.csv import read_csv
 from ingestion.reading.files import inner_name, open_plain
-from ingestion.reading.includes import expanded
+from ingestion.reading.includes import Expanded, expanded
 from ingestion.reading.json import read_json
 from ingestion.reading.jsonl import read_jsonl
 from ingestion.reading.kind import LISTS, UNSUPPORTED, check_size, holds_members, kind_of, too_large
@@ -31,6 +31,7 @@ from ingestion.reading.mbox import read_mbox
 from ingestion.reading.options import TURN_ON_OCR, ReadOptions
 from ingestion.reading.paper import paper_name, read_paper
 from ingestion.reading.plain_text import read_plain_text
+from ingestion.reading.text_budget import TextBudget
 from ingestion.reading.warc import read_warc
 
 Item = Document | LeftOut | UnreadableError | Begun
@@ -46,7 +47,7 @@ def read_file(path: Path, doc_id: str, options: ReadOptions) -> Items:
     with open_plain(path) as file:
         size = file.seek(0, 2)
         file.seek(0)
-        budget = Budget(max_stream_bytes(size, options.max_bytes))
+        budget = Budget(max_stream_bytes(size, options.max_bytes), TextBudget(size, options.max_chars))
         # An interrupted file may have yielded records before.
         empty = options.after_member is None
         for item in _contents(Member(doc_id, file, size, path.name, path=path), options, budget, 0):
@@ -84,7 +85,7 @@ def _contents(member: Member, options: ReadOptions, budget: Budget, depth: int) 
     number = 0
     after = options.after_member or 0
     inner = replace(options, after_member=None)
-    for item in _items(kind, replace(member, stream=stream, size=size), options, budget):
+    for item in budget.text.lent(_items(kind, replace(member, stream=stream, size=size), options, budget)):
         if isinstance(item, Member):
             number += 1
             if number <= after:
@@ -96,7 +97,7 @@ def _contents(member: Member, options: ReadOptions, budget: Budget, depth: int) 
         elif number < after:
             continue
         elif isinstance(item, Document):
-            yield from _finished(item, kind, options.max_chars)
+            yield from _finished(item, kind, options.max_chars, budget.text)
         else:
             yield item
 
@@ -158,8 +159,7 @@ def _items(
         case _ if holds_members(kind):
             yield from _held(kind, member, options, budget)
         case _:
-            data = _whole(stream, size, options.max_bytes)
-            yield _document(kind, expanded(data, member.path, doc_id) if member.path else data, doc_id, options)
+            yield from _single(kind, _whole(stream, size, options.max_bytes), doc_id, member.path, options)
 
 
 def _held(
@@ -196,6 +196,16 @@ def _whole(stream: io.BufferedReader, size: int, max_bytes: int) -> bytes:
 def _seekable(stream: io.BufferedReader, size: int, max_bytes: int) -> io.BufferedReader:
     """Return the stream, held in memory if it comes out of an archive, in which nothing can be sought."""
     return stream if stream.seekable() else Member.of("", _whole(stream, size, max_bytes)).stream
+
+
+def _single(
+    kind: str, data: bytes, doc_id: str, path: Path | None, options: ReadOptions
+) -> Iterator[Document | LeftOut]:
+    """Yield the document that a file is, with what it includes, and what of that was too much."""
+    content = expanded(data, path, doc_id) if path else Expanded(data)
+    yield _document(kind, content.data, doc_id, options)
+    if content.left_out:
+        yield LeftOut(doc_id, content.left_out)
 
 
 def _document(kind: str, data: bytes, doc_id: str, options: ReadOptions) -> Document:
@@ -249,7 +259,7 @@ def _documentation(kind: str, data: bytes, doc_id: str) -> Document:
             return read_xml(data, doc_id)
 
 
-def _finished(document: Document, kind: str, max_chars: int) -> Items:
+def _finished(document: Document, kind: str, max_chars: int, budget: TextBudget) -> Items:
     """Add what is the same for all formats, cut out what holds no words; refuse what is too long."""
     document = document.structured()
     check_blocks(document.structure.blocks, document.text)
@@ -262,6 +272,7 @@ def _finished(document: Document, kind: str, max_chars: int) -> Items:
         fact = f"The document {document.doc_id!r} is longer than {max_chars:,} characters."
         yield UnreadableError(fact, "Split it, or raise RAG_INGEST__MAX_DOCUMENT_CHARS.", document.doc_id)
         return
+    budget.take(len(document.text))
     metadata = dict(document.metadata)
     if language := fields.own_language(metadata) or namer().name(document.text):
         metadata["language"] = language

@@ -26,6 +26,7 @@ from index.documents.store import Document
 from index.documents.structure import Block, Structure
 from ingestion.reading import fields
 from ingestion.reading.text import clean, clean_body, decode, one_line, title_from_name
+from ingestion.reading.text_budget import BETWEEN_CELLS, Growth
 from ingestion.reading.text_builder import TextBuilder
 
 _CHARSET = re.compile(
@@ -274,6 +275,7 @@ class _Table:
         rows: list[tuple[str, ...]] = []
         below: dict[int, tuple[int, str]] = {}  # column -> further rows that a cell spans, and its text
         headed = False
+        growth = Growth()
         for row in table.iter("tr"):
             cells: list[str] = []
             for cell in row.iterchildren("td", "th"):
@@ -284,6 +286,7 @@ class _Table:
                         below[len(cells)] = further, shown
                     cells.append(shown)
             _take_spanning(below, cells)
+            growth.add(sum(len(text) + BETWEEN_CELLS for text in cells))
             if any(cells):
                 headed |= not rows and all(cells[1:]) and len(set(cells)) > 1 and not len(row.findall("td"))
                 rows.append(tuple(cells))

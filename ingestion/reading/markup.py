@@ -10,6 +10,7 @@ from index.documents.store import Document, Metadata
 from index.documents.structure import Structure
 from ingestion.reading import fields
 from ingestion.reading.text import clean, one_line, title_from_name
+from ingestion.reading.text_budget import BETWEEN_CELLS, Growth, check
 from ingestion.reading.text_builder import TextBuilder
 
 # Rows that are longer than this are written as a line for each cell, with the name of its column.
@@ -42,6 +43,7 @@ def table(builder: TextBuilder, rows: Sequence[Sequence[str]], headers: int = 0,
     """
     builder.caption(caption)
     width = max(map(len, rows), default=0)
+    check(BETWEEN_CELLS * width * len(rows))
     even = [[*row, *[""] * (width - len(row))] for row in rows]
     head, body = even[:headers], even[headers:]
     columns = [" ".join(dict.fromkeys(filter(None, names))) for names in zip(*head, strict=True)]
@@ -67,6 +69,7 @@ class Grid:
     def __init__(self) -> None:
         self.rows: list[list[str]] = []
         self._cells: list[str] = []
+        self._growth = Growth()
         self._below: dict[int, tuple[int, str]] = {}  # column -> further rows that a cell spans, and its text
 
     @property
@@ -87,6 +90,7 @@ class Grid:
         """Complete the row; one without cells is dropped."""
         self._take()
         if self._cells:
+            self._growth.add(sum(len(text) + BETWEEN_CELLS for text in self._cells))
             self.rows.append(self._cells)
             self._cells = []
 

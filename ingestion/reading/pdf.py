@@ -25,6 +25,7 @@ from ingestion.reading.pdf_rows import WrittenPage, blocks_of, write_page
 from ingestion.reading.pdf_tables import find_grids
 from ingestion.reading.pdf_title import SizedLine, choose_title
 from ingestion.reading.text import clean, one_line
+from ingestion.reading.text_budget import Growth
 
 _MAX_SCALE = 300 / 72  # of a small page, to 300 dpi
 _PAGE_BREAK = "\n\n"
@@ -89,9 +90,11 @@ def _extract(data: bytes, *, ocr: bool) -> tuple[list[WrittenPage], str, list[Si
         title = one_line(document.get_metadata_value("Title"))
         first_page = _sized_lines(document)
         pages: list[WrittenPage] = []
+        growth = Growth()  # many pages can be one
         last: NamedTable | None = None  # a table that ends the page before
         for number in range(len(document)):
             page, tables = _page(document, number)
+            growth.add(len(page.text))
             if last and tables and _is_edge(page.text[: tables[0].start]) and tables[0].continues(last):
                 tables[0].name(last.names)
             last = tables[-1] if tables and _is_edge(page.text[tables[-1].end :]) else None

@@ -22,6 +22,7 @@ from errors import UnreadableError
 from index.documents.store import Document
 from ingestion.reading.markup import Grid, Items, finished, table
 from ingestion.reading.text import decode, one_line
+from ingestion.reading.text_budget import BETWEEN_CELLS, Growth, check
 from ingestion.reading.text_builder import TextBuilder
 
 # docutils takes a time that grows with the square of a line's length, and gives up at 10,000 if it is not told.
@@ -195,6 +196,10 @@ class _NamedTable(CSVTable):  # type: ignore[misc]
         pair = nodes.field("", nodes.field_name("", self.name), nodes.field_body("", nodes.Text(name)))
         return [nodes.field_list("", pair)]
 
+    def extend_short_rows_with_empty_cells(self, columns: int, parts: Sequence[Sequence[Any]]) -> None:
+        check(BETWEEN_CELLS * columns * sum(map(len, parts)))
+        super().extend_short_rows_with_empty_cells(columns, parts)
+
 
 def _directive(name: str) -> type[Directive]:
     if name == "csv-table":
@@ -219,8 +224,10 @@ class _Writer:
 
     def __init__(self, builder: TextBuilder, document: Any) -> None:
         self._builder = builder
-        self._substitutions = {name: self._inline(node) for name, node in document.substitution_defs.items()}
+        self._definitions = document.substitution_defs
         self._names = document.substitution_names
+        self._substitutions: dict[str, str] = {}  # name -> words; as written while they are sought
+        self._growth = Growth()  # of substitutions, each of which may hold two of another one
         self._level = 0
         self._footnotes = 0
 
@@ -393,14 +400,24 @@ class _Writer:
             for block in node.findall(nodes.literal_block):
                 self._builder.code(block.astext())
 
+    def _substituted(self, node: Any) -> str:
+        """Return what a name between bars stands for; without a definition, or within its own, it stays as written."""
+        name, written = node.get("refname", ""), f"|{node.astext()}|"
+        name = name if name in self._definitions else self._names.get(name.lower(), "")
+        if name not in self._definitions:
+            return written
+        if name not in self._substitutions:
+            self._substitutions[name] = written
+            self._substitutions[name] = self._inline(self._definitions[name]) or node.astext()
+        self._growth.add(len(self._substitutions[name]))
+        return self._substitutions[name]
+
     def _inline(self, node: Any) -> str:
         """Return the words of a node; marks of footnotes would pass for numbers of sources, and are left out."""
         if isinstance(node, nodes.Text):
             return str(node)
         if isinstance(node, nodes.substitution_reference):
-            name = node.get("refname", "")
-            found = self._substitutions.get(name) or self._substitutions.get(self._names.get(name.lower(), ""))
-            return found or node.astext()
+            return self._substituted(node)
         if isinstance(node, nodes.image):
             return str(node.get("alt", ""))
         if isinstance(node, nodes.footnote_reference | nodes.raw | nodes.system_message | nodes.pending):

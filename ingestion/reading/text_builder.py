@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from index.documents.guess import guessed_blocks
 from index.documents.structure import Block, Kind, Span
 from ingestion.reading.text import clean, one_line
+from ingestion.reading.text_budget import BETWEEN_CELLS, Growth, check
 
 MAX_HEADING_LEVEL = 6
 MAX_DEPTH = 8
@@ -19,7 +20,8 @@ _DENSE = frozenset(("item", "row", "pair"))
 class TextBuilder:
     """Grows a text with its blocks. What holds no visible character adds nothing.
 
-    Texts are cleaned here (`text.clean`), so that readers hand over what they find.
+    Texts are cleaned here (`text.clean`), so that readers hand over what they find. Whatever is added raises
+    UnreadableError once the text is longer than the file may become (`text_budget.py`).
     """
 
     def __init__(self) -> None:
@@ -46,8 +48,7 @@ class TextBuilder:
         if not text.strip():
             return
         start = self._begin("text")
-        self._parts.append(text)
-        self._length += len(text)
+        self._append(text)
         self._blocks += [block.moved(lambda place: start + place) for block in guessed_blocks(text)]
 
     def item(self, text: str, *, depth: int = 0, number: int | None = None) -> None:
@@ -105,7 +106,7 @@ class TextBuilder:
             header: these cells name the columns of the rows that follow; give those rows the names as `columns`.
             ruled: a header gets a rule below it, as in Markdown.
         """
-        words = [one_line(cell) for cell in cells]
+        words = self._words(cells)
         if not any(words):
             return
         start = self._begin("row")
@@ -125,7 +126,7 @@ class TextBuilder:
             columns: a name for each cell.
             cells: texts.
         """
-        named = [(one_line(name), one_line(cell)) for name, cell in zip(columns, cells, strict=True)]
+        named = [*zip(self._words(columns), self._words(cells), strict=True)]
         named = [(name, value) for name, value in named if name and value]
         if not named:
             return
@@ -146,8 +147,7 @@ class TextBuilder:
             return
         self._part("\n\n")
         start = self._length
-        self._parts.append(text)
-        self._length += len(text)
+        self._append(text)
         self._blocks += [block.moved(lambda place: start + place) for block in blocks]
 
     def finished(self) -> tuple[str, tuple[Block, ...]]:
@@ -201,10 +201,23 @@ class TextBuilder:
         header: bool = False,
         language: str = "",
     ) -> None:
+        self._append(text)
+        self._blocks.append(Block(kind, start, self._length, inner, level, ordered, cells, columns, header, language))
+
+    def _words(self, cells: Sequence[str]) -> list[str]:
+        """Return cells as they are written; one that is repeated is counted before there are many of it."""
+        growth = Growth()
+        growth.add(self._length)
+        words = []
+        for cell in cells:
+            words.append(one_line(cell))
+            growth.add(len(words[-1]) + BETWEEN_CELLS)
+        return words
+
+    def _append(self, text: str) -> None:
+        check(self._length + len(text))
         self._parts.append(text)
         self._length += len(text)
-        end = self._length
-        self._blocks.append(Block(kind, start, end, inner, level, ordered, cells, columns, header, language))
 
 
 def _joined(words: Sequence[str], start: int, before: str, between: str) -> tuple[tuple[Span, ...], str]:

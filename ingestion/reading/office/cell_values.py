@@ -4,11 +4,12 @@ Flow: `xlsx.py`, `xlsb.py`, `xls.py` -> **here**. Pure.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from errors import UnreadableError
 from ingestion.reading.office import number_format
 from ingestion.reading.office.tables import MAX_CELLS
+from ingestion.reading.text_budget import BETWEEN_CELLS, Growth
 
 
 @dataclass(slots=True)
@@ -17,6 +18,7 @@ class Budget:
 
     cells: int
     chars: int
+    growth: Growth = field(default_factory=Growth)
 
     def take(self, chars: int) -> None:
         """Count a cell with this number of characters.
@@ -24,6 +26,7 @@ class Budget:
         Raises:
             UnreadableError: that is too much.
         """
+        self.growth.add(chars + BETWEEN_CELLS)
         self.cells -= 1
         self.chars -= chars
         if self.cells < 0 or self.chars < 0:

@@ -6,6 +6,8 @@ Flow: `docx.py`, `pptx.py`, `odf.py`, `xhtml.py` (cells with their spans) -> **h
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from ingestion.reading.text_budget import BETWEEN_CELLS, Growth
+
 MAX_SPAN = 200
 
 
@@ -21,6 +23,7 @@ def laid_out(rows: Iterable[Sequence[SpanningCell]]) -> list[list[str]]:
     """Return the rows of a table with every place filled; cells that others cover are not among those given."""
     below: dict[int, tuple[int, str]] = {}  # column -> further rows that a cell takes, and its text
     found = []
+    growth = Growth()
     for row in rows:
         cells: list[str] = []
         for cell in row:
@@ -30,6 +33,7 @@ def laid_out(rows: Iterable[Sequence[SpanningCell]]) -> list[list[str]]:
                     below[len(cells)] = min(cell.rows, MAX_SPAN) - 1, cell.text
                 cells.append(cell.text)
         _take_spanning(below, cells)
+        growth.add(sum(len(text) + BETWEEN_CELLS for text in cells))
         found.append(cells)
     return found
 

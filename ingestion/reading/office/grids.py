@@ -19,6 +19,7 @@ from typing import NamedTuple
 from errors import UnreadableError
 from ingestion.reading.office.tables import MAX_CELLS, add_table
 from ingestion.reading.text import one_line
+from ingestion.reading.text_budget import BETWEEN_CELLS, Growth
 from ingestion.reading.text_builder import TextBuilder
 
 # The name of a column is not a sentence.
@@ -100,10 +101,12 @@ def _filled(sheet: Sheet) -> tuple[list[int], dict[int, list[Cell]]]:
         fact = f"The sheet {sheet.name!r} has more than {MAX_CELLS:,} cells."
         raise UnreadableError(fact, "Split it, or save the part that matters as CSV.")
     places = list(cells)
+    growth = Growth()
     for area in sheet.merged:
         if cell := cells.get(area.top, {}).get(area.left):
             columns = used[bisect_left(used, area.left) : bisect_left(used, area.right)]
             for place in places[bisect_left(places, area.top) : bisect_left(places, area.bottom)]:
+                growth.add(len(columns) * (len(cell.text) + BETWEEN_CELLS))
                 cells[place].update(dict.fromkeys(columns, cell))
     return used, {place: [row.get(column, EMPTY) for column in used] for place, row in cells.items()}
 

@@ -19,6 +19,7 @@ from ingestion.reading.office.package import Package, dublin_core
 from ingestion.reading.office.tables import MAX_CELLS, add_table
 from ingestion.reading.office.trailing import Trailing
 from ingestion.reading.text import one_line
+from ingestion.reading.text_budget import BETWEEN_CELLS, Growth
 from ingestion.reading.text_builder import TextBuilder
 
 
@@ -143,7 +144,7 @@ class _Walk:
 
     def sheets(self, body: Any) -> Iterator[Sheet]:
         """Yield the sheets that are shown."""
-        left = MAX_CELLS
+        left, growth = MAX_CELLS, Growth()
         for table in body.iterchildren(_A_TABLE):
             style = self._styles.get(table.get(f"{_TABLE}style-name", ""))
             if style is not None and any(one.get(f"{_TABLE}display") == "false" for one in style):
@@ -153,6 +154,7 @@ class _Walk:
             for row in _rows(table):
                 cells = dict(self._cells(row, place, sheet.merged))
                 repeated = int(row.get(f"{_TABLE}number-rows-repeated", 1))
+                growth.add(repeated * sum(len(cell.text) + BETWEEN_CELLS for cell in cells.values()))
                 left -= len(cells) * repeated
                 if left < 0:
                     fact = f"The workbook has more than {MAX_CELLS:,} cells."
@@ -176,7 +178,7 @@ class _Walk:
             text = "\n".join(self._text(one) for one in cell.iterchildren(_P))
             if text.strip() and cell.tag == _CELL:
                 shown = Cell(text, cell.get(f"{_OFFICE}value-type") in _FIGURES, self._is_bold(cell))
-                for at in range(column, column + min(repeated, _MAX_COLUMNS)):
+                for at in range(column, min(column + repeated, _MAX_COLUMNS)):
                     yield at, shown
                 across, down = (int(cell.get(f"{_TABLE}number-{name}-spanned", 1)) for name in ("columns", "rows"))
                 if across > 1 or down > 1:

@@ -5,6 +5,7 @@ Flow: a reader's rows, and the names of their columns if they are certain -> **h
 
 from collections.abc import Sequence
 
+from ingestion.reading.text_budget import BETWEEN_CELLS, check
 from ingestion.reading.text_builder import TextBuilder
 
 # Rows of more columns, or of more characters on average, are read better with a name beside each cell.
@@ -26,6 +27,7 @@ def add_table(builder: TextBuilder, rows: Rows, names: Sequence[str] = (), *, sh
         shows_names: the names have not been written yet; no matter where each cell gets its own.
     """
     width = max(map(len, [*rows, names]), default=0)
+    check(BETWEEN_CELLS * width * len(rows))
     padded = [[*row, *[""] * (width - len(row))] for row in [names, *rows]]
     used = [column for column in range(width) if any(row[column].strip() for row in padded)]
     header, *body = ([row[column] for column in used] for row in padded)

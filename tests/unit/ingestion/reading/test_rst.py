@@ -34,6 +34,25 @@ def test_sections_nest_by_their_marks_and_the_first_one_is_the_title() -> None:
     assert "Intro wrapped." in document.text
 
 
+@pytest.mark.parametrize(
+    "place",
+    [
+        "The |boat|\n==========\n",
+        "- The |boat|\n",
+        ":Kind: The |boat|\n",
+        "The |boat|\n   Sails.\n",
+        ".. note:: The |boat|\n",
+        ".. list-table::\n\n   * - The |boat|\n     - 4\n",
+        "+------------+---+\n| The |boat| | 4 |\n+------------+---+\n",
+        '.. csv-table::\n\n   "The |boat|", 4\n',
+    ],
+)
+def test_substitutions_within_each_other_are_filled_in_everywhere(place: str) -> None:
+    document = read(f"{place}\n.. |boat| replace:: old |kind|\n.. |kind| replace:: sloop |nothing|\n")
+
+    assert "The old sloop |nothing|" in document.text
+
+
 def test_without_a_section_the_file_gives_the_title() -> None:
     assert read("Text.").title == "the boats"
 
@@ -50,7 +69,13 @@ def test_without_a_section_the_file_gives_the_title() -> None:
         ("``--force *``", "--force *"),
         ("*soft* **loud** `a link <https://example.org>`_", "soft loud a link"),
         ("|boat|\n\n.. |boat| replace:: *Gannet*", "Gannet"),
-        ("|release|", "release"),
+        ("|boat|\n\n.. |boat| replace:: the |kind| *Ann*\n.. |kind| replace:: sloop", "the sloop Ann"),
+        ("|boat|\n\n.. |kind| replace:: sloop\n.. |boat| replace:: |Kind|, |kind|", "sloop, sloop"),
+        ("|sign| |mark|\n\n.. |sign| unicode:: 0xA9\n.. |mark| image:: x.png\n   :alt: by |sign|", "© by |sign|"),
+        ("|release|", "|release|"),
+        ("|boat|_\n\n.. |boat| replace:: a |kind|", "a |kind|"),
+        ("|boat|\n\n.. |boat| replace:: so |boat|", "so |boat|"),
+        ("|boat|\n\n.. |boat| replace:: a |ship|\n.. |ship| replace:: b |boat|", "a b |boat|"),
         ("A note [1]_ here.\n\n.. [1] Below.", "A note  here."),
     ],
 )
