@@ -293,7 +293,10 @@ class IngestSettings(Group):
         description="The command exits with 1 when the type of a larger share of the files is not read; 1 accepts all.",
     )
     parse_timeout_s: float = Field(
-        120, gt=0, le=3600, description="Time limit for parsing one file, or one batch of its records."
+        120,
+        gt=0,
+        le=3600,
+        description="Time limit for parsing one file with all that lies in it, or one record of a stream.",
     )
     parse_memory_mb: int = Field(
         2048, ge=256, le=65536, description="Memory limit of one parser process; at least 4,096 for OCR."

@@ -8,6 +8,8 @@ what it may do was checked when it was submitted.
 from contextvars import ContextVar
 from dataclasses import dataclass
 
+from starlette.requests import Request
+
 from errors import KeyScopeError
 
 READ, INGEST, ADMIN = "read", "ingest", "admin"
@@ -48,6 +50,12 @@ CALLER: ContextVar[Key | None] = ContextVar("caller", default=None)
 
 IN_SCOPE = "treeline.key"
 """Where a request's scope has its key, for work that does not run in the request's own task."""
+
+
+def caller_name(request: Request) -> str:
+    """Return what tells clients apart that take turns: the name of the key, or without keys the address."""
+    key = CALLER.get()
+    return key.name if key else request.client.host if request.client else ""
 
 
 def may_use(corpus: str) -> bool:

@@ -117,6 +117,8 @@ class Corpus:
         self._generation = self.documents.generation()
         self.catalogue = Catalogue(self._database)
         self.ledger = SourceLedger(self._database)
+        self.under_way: dict[str, str] = {}
+        """Documents that ingestions have read and not committed, doc_id -> source: several may take turns."""
 
     @cached_property
     def docstore(self) -> "SpanDocstore":

@@ -1,11 +1,11 @@
 """One writer at a time for each corpus that the service holds open.
 
-Flow: an ingestion job holds the corpus for as long as it runs; a deletion -> **here** -> waits a moment, then is
-refused. Questions need no lock: they read what is committed.
+Flow: ingestion jobs, which take turns, hold the corpus together for as long as one of them runs; a deletion -> **here**
+-> waits a moment, then is refused. Questions need no lock: they read what is committed.
 """
 
 import threading
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -21,6 +21,24 @@ class WriteLocks:
     def __init__(self) -> None:
         self._guard = threading.Lock()
         self._locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+        self._jobs: Counter[str] = Counter()
+
+    @contextmanager
+    def hold_for_job(self, corpus: str) -> Iterator[None]:
+        """Hold a corpus for a job, beside other jobs that hold it and do not work now; wait for others without limit.
+
+        Args:
+            corpus: its name.
+        """
+        if not self._jobs[corpus]:
+            self._lock(corpus).acquire()
+        self._jobs[corpus] += 1
+        try:
+            yield
+        finally:
+            self._jobs[corpus] -= 1
+            if not self._jobs[corpus]:
+                self._lock(corpus).release()
 
     @contextmanager
     def hold(self, corpus: str, wait_s: float | None = None) -> Iterator[None]:
@@ -33,8 +51,7 @@ class WriteLocks:
         Raises:
             CorpusBusyError: somebody else held it all that time.
         """
-        with self._guard:
-            lock = self._locks[corpus]
+        lock = self._lock(corpus)
         if not lock.acquire(timeout=-1 if wait_s is None else wait_s):
             raise CorpusBusyError(
                 f"An ingestion is writing into corpus {corpus!r}.",
@@ -44,3 +61,7 @@ class WriteLocks:
             yield
         finally:
             lock.release()
+
+    def _lock(self, corpus: str) -> threading.Lock:
+        with self._guard:
+            return self._locks[corpus]

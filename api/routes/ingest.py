@@ -8,13 +8,13 @@ import threading
 from collections.abc import Callable
 from typing import Annotated
 
-from fastapi import APIRouter, Path
+from fastapi import APIRouter, Path, Request
 from starlette.concurrency import run_in_threadpool
 
-from api.caller import may_use, require_corpus
+from api.caller import caller_name, may_use, require_corpus
 from api.dependencies import Service, ServiceDep
 from api.described import replied
-from api.jobs.queue import Job, Result
+from api.jobs.queue import Job, Result, Writes
 from api.jobs.view import show, show_briefly
 from api.schemas.replies.corpora import JobReply, JobsReply
 from api.schemas.requests import IngestBody
@@ -25,6 +25,8 @@ from ingestion.schema import Progress
 
 # Clients of bedrock-rag-eval send a path and read the counts from the reply.
 REPLY_WITHIN_S = 10.0
+FOLDERS = frozenset({"folders"})
+"""What of a corpus comes from folders: two such jobs may mean the same files, and do not interrupt each other."""
 BEGUN = replied(JobReply, description="The job, which has ended.") | replied(
     JobReply, status=202, description="The job, which goes on; Location is its address."
 )
@@ -37,12 +39,12 @@ router = APIRouter()
 
 
 @router.post("/ingest", responses=BEGUN)
-async def ingest(body: IngestBody, service: ServiceDep) -> JSONReply:
+async def ingest(body: IngestBody, service: ServiceDep, request: Request) -> JSONReply:
     """Start a job: 200 and what it did if it ends within 10 seconds, else 202 and its address.
 
     With `wait` the reply comes at the end, without it (`false`) at once. A client that leaves does not stop the job.
     """
-    job = await run_in_threadpool(submit, service, body)
+    job = await run_in_threadpool(submit, service, body, caller_name(request))
     return await reply_of(job, {True: None, False: 0.0, None: REPLY_WITHIN_S}[body.wait])
 
 
@@ -98,8 +100,13 @@ def _job(service: Service, job_id: str) -> Job:
     return job
 
 
-def submit(service: Service, body: IngestBody) -> Job:
+def submit(service: Service, body: IngestBody, client: str = "") -> Job:
     """Start the job that is asked for; blocks while the corpus is opened.
+
+    Args:
+        service: takes it.
+        body: what is asked for.
+        client: who asks, see `caller_name`; the service itself if empty.
 
     Raises:
         RagError: it is refused: for its path, its corpus, or because too many are waiting.
@@ -111,12 +118,14 @@ def submit(service: Service, body: IngestBody) -> Job:
             pass  # one that does not exist has nothing to retry
     check_opens(service, corpus)
     request = body.model_dump(exclude={"wait"}, exclude_defaults=True) | {"corpus": corpus}
-    return service.jobs.submit(request | ({"path": str(path)} if path else {}), _work(service, body, corpus))
+    request |= {"path": str(path)} if path else {}
+    writes = Writes(corpus, None if body.retry else FOLDERS)
+    return service.jobs.submit(request, _work(service, body, corpus), client, writes)
 
 
 def _work(service: Service, body: IngestBody, corpus: str) -> Callable[..., Result]:
     def work(tell: Callable[[Progress], None], stop: threading.Event) -> Result:
-        with service.write_locks.hold(corpus):
+        with service.write_locks.hold_for_job(corpus):
             if body.retry:
                 return service.ingester.retry(corpus, tell, stop)
             return service.ingester.ingest(corpus, _path(service, body), body.options(), tell, stop)

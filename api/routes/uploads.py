@@ -13,8 +13,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from starlette.concurrency import run_in_threadpool
 
+from api.caller import caller_name
 from api.dependencies import Service, ServiceDep
-from api.jobs.queue import Result
+from api.jobs.queue import Result, Writes
 from api.multipart import receive_files
 from api.routes.ingest import BEGUN, check_opens, reply_of
 from api.schemas.requests import OneCorpus
@@ -56,7 +57,9 @@ async def upload(
         folder = await run_in_threadpool(staging.enter_context, uploads.staging())
         names, refused = await receive_files(request, folder, images=settings.ingest.ocr)
         files = await run_in_threadpool(_without_refused, folder, names, refused, settings.ingest.max_file_bytes)
-        job = service.jobs.submit({"corpus": name} | files, _work(service, uploads, folder, name))
+        writes = Writes(name, frozenset(f"{ROOT_NAME}/{file}" for file in files["files"]))
+        work = _work(service, uploads, folder, name)
+        job = service.jobs.submit({"corpus": name} | files, work, caller_name(request), writes)
         job.at_end(staging.pop_all().close)
     return await reply_of(job, None if wait else 0)
 
@@ -67,7 +70,7 @@ def _work(service: Service, uploads: Uploads, staged: Path, corpus: str) -> Call
             options = RunOptions(root_name=ROOT_NAME, files=names)
             return service.ingester.ingest(corpus, folder, options, tell, stop)
 
-        with service.write_locks.hold(corpus), service.engines.lease(corpus, create=True) as engine:
+        with service.write_locks.hold_for_job(corpus), service.engines.lease(corpus, create=True) as engine:
             return uploads.take(staged, engine.corpus, run)
 
     return work

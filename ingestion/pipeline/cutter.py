@@ -18,7 +18,7 @@ from index.documents.splitter import TreeSplitter, joined
 from index.documents.store import Document
 from index.documents.structure import Structure
 from index.embedding.model import MeasuringModel, token_counter
-from ingestion.reading.child import Items, Task
+from ingestion.reading.child import SENT_AT_ONCE, Items, Task
 from ingestion.reading.sandbox import Sandbox
 from settings import ChunkSettings, IngestSettings
 
@@ -84,20 +84,20 @@ class Cutter:
         Raises:
             RunStopped: the run shall end.
         """
-        if not documents:
-            return []
         structures = [document.structured().structure.to_bytes() for document in documents]
-        request = {
-            "texts": [document.text for document in documents],
-            "structures": [b64encode(structure).decode() for structure in structures],
-            "papers": [document.is_paper for document in documents],
-        }
-        try:
-            return list(_trees(self._sandbox.items(request)))
-        except UnreadableError as error:
-            if len(documents) == 1:
-                return [error]
-        return [tree for document in documents for tree in self.trees([document])]
+        trees: list[Cut] = []
+        while (done := len(trees)) < len(documents):
+            request = {
+                "texts": [document.text for document in documents[done:]],
+                "structures": [b64encode(structure).decode() for structure in structures[done:]],
+                "papers": [document.is_paper for document in documents[done:]],
+            }
+            try:
+                for tree in _trees(self._sandbox.items(request)):
+                    trees.append(tree)  # noqa: PERF402  # those before a failure stay
+            except UnreadableError as error:  # of the first one without a tree; it is not tried again
+                trees.append(error)
+        return trees
 
     def close(self) -> None:
         """End the child process."""
@@ -131,7 +131,11 @@ def cutting(argument: str) -> Task:
         for text, packed, paper in zip(request["texts"], request["structures"], request["papers"], strict=True):
             begin = 0
             for tree, end in splitter.parts(text, Structure(b64decode(packed)), paper=paper):
-                yield {"spans": b64encode(tree.to_bytes()).decode(), "last": end == len(text)}, end - begin
+                last = end == len(text)
+                yield (
+                    {"spans": b64encode(tree.to_bytes()).decode(), "last": last},
+                    SENT_AT_ONCE if last else end - begin,
+                )
                 begin = end
 
     return cut

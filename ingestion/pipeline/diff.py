@@ -158,7 +158,7 @@ class Comparison:
     Attributes:
         seen: sources that were listed.
         unlisted: directory entries that were not read, a folder that cannot be looked into among them.
-        under_way: documents on their way to the corpus, doc_id -> source; the committing thread takes them out.
+        under_way: the corpus's documents on their way, of this run and others; the committing thread takes them out.
         reading: the file that is being read, or was last.
     """
 
@@ -182,7 +182,7 @@ class Comparison:
         self._left = options.limit
         self.seen: set[str] = set()
         self.unlisted: list[str] = []
-        self.under_way: dict[str, str] = {}
+        self.under_way = corpus.under_way
         self.reading = root
         self._released: set[str] = set()
         self._texts: dict[str, str] = {}  # hash of a text under way -> the first document that holds it
@@ -286,6 +286,12 @@ class Comparison:
         text_hash = hash_text(document.text)
         if self._texts.get(text_hash) == document.doc_id:
             self._texts.pop(text_hash, None)
+
+    def close(self) -> None:
+        """Take out what was not committed."""
+        for doc_id, source in list(self.under_way.items()):
+            if source in self.seen:
+                self.under_way.pop(doc_id, None)
 
     def _copied(self, document: Document) -> str | None:
         """Return another document with the same text; None makes this one the first."""

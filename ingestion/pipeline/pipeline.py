@@ -139,6 +139,8 @@ class Pipeline:
                 self._vanished(comparison, root, options, report)
         except RunStopped:
             report.summary.stopped = True
+        finally:
+            comparison.close()
         if not options.dry_run:
             self._forget_moved(report.summary)
         report.summary.files = report.files_met

@@ -34,8 +34,9 @@ Parser = Callable[[Path, str, ReadOptions], Iterator[Document | LeftOut | Unread
 
 _BATCH_ITEMS = 500
 _BATCH_CHARS = 1_000_000
-# The time limit is for one batch: each member of an archive may take long, so they must not share it.
 _BATCH_S = 1.0
+SENT_AT_ONCE = _BATCH_CHARS
+"""Weight of an item that ends its batch: what comes after it may end this process."""
 
 
 def reading(parser_name: str) -> Task:
@@ -54,7 +55,7 @@ def reading(parser_name: str) -> Task:
             elif isinstance(item, LeftOut):
                 yield {"left_out": item}, 1
             elif isinstance(item, Begun):
-                yield {"begun": item}, _BATCH_CHARS  # sent at once, before reading it can end this process
+                yield {"begun": item}, SENT_AT_ONCE
             else:
                 yield _refusal(item), 1
 
@@ -69,8 +70,9 @@ def _sent(document: Document) -> dict[str, Any]:
 def serve(connection: Connection, task: Task, timeout_s: float) -> None:
     """Answer requests until the other side hangs up.
 
-    A request that is not empty begins a task, `{}` asks for its next batch. The answer is
-    `{"items": [...], "more": bool, "retire": bool}`. After `retire` this process takes no more requests.
+    A request begins a task, one of no more than `limit_s` asks for its next batch, which may take so many seconds. The
+    answer is `{"items": [...], "more": bool, "retire": bool, "left_s": float}`: what it left of them. After `retire`
+    this process takes no more requests.
     """
     items: Items = iter(())
     while True:
@@ -78,10 +80,11 @@ def serve(connection: Connection, task: Task, timeout_s: float) -> None:
             request = json.loads(connection.recv_bytes())
         except (EOFError, ConnectionResetError):  # it hung up, or was killed with an answer unread
             return
+        limit_s = request.pop("limit_s")
         if request:
             items = task(request)
-        # The interval never comes: it tells a reader, who may ask for as much time again (`ocr.py`), how long that is.
-        signal.setitimer(signal.ITIMER_REAL, timeout_s, timeout_s)
+        # The interval never comes: it tells readers, who may ask for as much time again (`clock.py`), how long that is.
+        signal.setitimer(signal.ITIMER_REAL, limit_s, timeout_s)
         reply = _next_batch(items)
         signal.setitimer(signal.ITIMER_REAL, 0)
         connection.send_bytes(reply)
@@ -120,7 +123,8 @@ def _refusal(error: UnreadableError) -> dict[str, Any]:
 
 
 def _encode(batch: list[dict[str, Any]], *, more: bool = False, retire: bool = False) -> bytes:
-    return json.dumps({"items": batch, "more": more, "retire": retire}).encode()
+    left_s, _ = signal.getitimer(signal.ITIMER_REAL)
+    return json.dumps({"items": batch, "more": more, "retire": retire, "left_s": left_s}).encode()
 
 
 def _named(name: str) -> Any:

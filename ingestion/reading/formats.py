@@ -16,7 +16,7 @@ from errors import UnreadableError
 from index.documents.blobs import LeftOut
 from index.documents.store import Document
 from index.documents.structure import check_blocks
-from ingestion.reading import fields
+from ingestion.reading import clock, fields
 from ingestion.reading.compression import decompressed, is_compressed, max_stream_bytes
 from ingestion.reading.containers import MAX_DEPTH, Begun, Budget, Member, lost, read_tar, read_zip
 from ingestion.reading.csv import read_csv
@@ -24,7 +24,7 @@ from ingestion.reading.files import inner_name, open_plain
 from ingestion.reading.includes import Expanded, expanded
 from ingestion.reading.json import read_json
 from ingestion.reading.jsonl import read_jsonl
-from ingestion.reading.kind import LISTS, UNSUPPORTED, check_size, holds_members, kind_of, too_large
+from ingestion.reading.kind import LISTS, UNSUPPORTED, check_size, holds_members, holds_records, kind_of, too_large
 from ingestion.reading.language import namer
 from ingestion.reading.markdown import read_markdown
 from ingestion.reading.mbox import read_mbox
@@ -49,9 +49,9 @@ def read_file(path: Path, doc_id: str, options: ReadOptions) -> Items:
         file.seek(0)
         budget = Budget(max_stream_bytes(size, options.max_bytes), TextBudget(size, options.max_chars))
         # An interrupted file may have yielded records before.
-        empty = options.after_member is None
+        empty = not options.after_member
         for item in _contents(Member(doc_id, file, size, path.name, path=path), options, budget, 0):
-            empty = False
+            empty = empty and isinstance(item, Begun)
             if isinstance(item, Document) and item.source != doc_id:
                 yield replace(item, source=doc_id)
             else:
@@ -85,7 +85,8 @@ def _contents(member: Member, options: ReadOptions, budget: Budget, depth: int) 
     number = 0
     after = options.after_member or 0
     inner = replace(options, after_member=None)
-    for item in budget.text.lent(_items(kind, replace(member, stream=stream, size=size), options, budget)):
+    items = budget.text.lent(_items(kind, replace(member, stream=stream, size=size), options, budget))
+    for item in clock.renewed(items) if holds_records(kind) and not depth else items:
         if isinstance(item, Member):
             number += 1
             if number <= after:

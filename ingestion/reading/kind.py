@@ -40,6 +40,7 @@ _MIMETYPES = (
     (b"application/epub+zip", "epub"),
 )
 _STREAMED = frozenset(("jsonl", "csv", "parquet", "mbox", "zip", "tar", "warc", "mediawiki"))
+_RECORDS = frozenset(("jsonl", "csv", "parquet", "json", "mediawiki"))
 # What is named so may hold records, which only its content tells.
 _PERHAPS_STREAMED = frozenset(("json", "xml"))
 # A comment ends at its first `-->`: if that could be given back, comments in a row could be cut in many ways.
@@ -96,6 +97,11 @@ def is_streamed(kind: str) -> bool:
 def holds_members(kind: str) -> bool:
     """Tell formats that hold files or mails, each read as one of its own."""
     return kind in _CONTAINERS
+
+
+def holds_records(kind: str) -> bool:
+    """Tell formats that are a list of records, however long."""
+    return kind in _RECORDS
 
 
 def check_size(name: str, start: bytes, size: int, max_bytes: int) -> None:

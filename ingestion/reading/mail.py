@@ -8,7 +8,6 @@ the HTML, are passed over in silence.
 
 import re
 from collections.abc import Iterator
-from email import message_from_bytes, policy
 from email.errors import HeaderParseError, MessageError
 from email.header import decode_header
 from email.message import Message
@@ -22,10 +21,12 @@ from ingestion.reading import fields
 from ingestion.reading.containers import ATTACHED_TO, AttachmentNames, Member, Tally, lost, member_doc_id
 from ingestion.reading.files import refusal_of_name
 from ingestion.reading.mail_body import add_body, text_of_html, unflowed
+from ingestion.reading.mail_message import BURIED, Part, parsed, shortened_parts
 from ingestion.reading.text import decode, one_line, title_from_name
 from ingestion.reading.text_builder import TextBuilder
 
 SHOWN_HEADERS = ("From", "To", "Cc", "Date", "Subject")
+_READ_HEADERS = frozenset(("message-id", "in-reply-to", *map(str.lower, SHOWN_HEADERS)))
 # Of a mail to a thousand people as many names are shown.
 MAX_HEADER_CHARS = 2000
 _SIGNATURES = frozenset(("application/pgp-signature", "application/pkcs7-signature", "application/x-pkcs7-signature"))
@@ -42,15 +43,15 @@ def read_mail(data: bytes, doc_id: str) -> MailItems:
     Raises:
         UnreadableError: it has no headers, so this is not a mail.
     """
-    message = message_from_bytes(data, policy=policy.compat32)
-    headers = headers_of(message)
-    if not headers:
+    message = parsed(data)
+    if not message.keys():
         raise UnreadableError("This is not a mail: it does not begin with headers.", "Give it the right suffix.")
-    parts = _Parts(message)
+    headers, parts = headers_of(message), _Parts(message)
     builder = headed(headers)
     for body in parts.bodies:
         add_body(builder, body)
     yield mail_of(doc_id, headers, builder)
+    yield from shortened_parts(message, doc_id)
     yield from parts.attached(doc_id)
 
 
@@ -93,7 +94,10 @@ def _metadata(headers: dict[str, str]) -> Metadata:
 
 def addresses(value: str) -> list[str]:
     """Return the addresses of a header, each as `Name <address>`; the first hundred."""
-    found = getaddresses([value[:MAX_HEADER_CHARS]])
+    try:
+        found = getaddresses([value[:MAX_HEADER_CHARS]])
+    except RecursionError:  # comments in comments
+        return []
     return [name_and_address(name, address) for name, address in found if address][: fields.MAX_LIST_ENTRIES]
 
 
@@ -106,22 +110,25 @@ def name_and_address(name: str, address: str) -> str:
 
 
 def headers_of(message: Message) -> dict[str, str]:
-    """Return the first header of each name, decoded, by its name in small letters."""
+    """Return the headers that are shown or kept, the first of each name, decoded, by its name in small letters."""
     found: dict[str, str] = {}
     for name, value in message.raw_items():
-        if name.lower() not in found:
-            found[name.lower()] = one_line(_decoded(str(value)))
+        key = name.lower()
+        if key in _READ_HEADERS and key not in found:
+            found[key] = one_line(_decoded(str(value)))
     return found
 
 
 def _decoded(value: str) -> str:
     """Return a header's text without its encoded words; bytes that stand there as they are count as UTF-8."""
-    value = _LINE_ENDS.sub(" ", _without_surrogates(value)[: 4 * MAX_HEADER_CHARS])
+    value = " ".join(_LINE_ENDS.sub(" ", _without_surrogates(value)[: 4 * MAX_HEADER_CHARS]).splitlines())
+    # From each word that begins behind the last end of one, its end would be looked for in all that follows.
+    words, end, rest = value.rpartition("?=")
     try:
-        found = decode_header(value)
+        found = decode_header(words + end)
     except (HeaderParseError, ValueError):
         return value
-    return "".join(piece if isinstance(piece, str) else _of_bytes(piece, charset) for piece, charset in found)
+    return "".join(piece if isinstance(piece, str) else _of_bytes(piece, charset) for piece, charset in found) + rest
 
 
 def _without_surrogates(value: str) -> str:
@@ -135,7 +142,7 @@ def _of_bytes(data: bytes, charset: str | None) -> str:
     for encoding in (charset or "utf-8", "utf-8"):
         try:
             return data.decode(encoding)
-        except (LookupError, UnicodeError):
+        except (LookupError, ValueError):
             continue
     return data.decode("cp1252", errors="replace")
 
@@ -143,7 +150,7 @@ def _of_bytes(data: bytes, charset: str | None) -> str:
 class _Parts:
     """What a mail consists of: the texts of its body, and the parts that are attached."""
 
-    def __init__(self, message: Message) -> None:
+    def __init__(self, message: Part) -> None:
         self._attached: list[Message] = []
         self.bodies = [text for _, text in self._texts(message) if text.strip()]
 
@@ -182,7 +189,7 @@ class _Parts:
                     yield from self._texts(child)
         elif _is_shown(part):
             yield content_type, _text_of(part)
-        else:
+        elif content_type != BURIED:
             self._attached.append(part)
 
 
@@ -203,10 +210,7 @@ def _is_shown(part: Message) -> bool:
 
 
 def _file_name(part: Message) -> str:
-    try:
-        return _decoded(part.get_filename() or "")
-    except (ValueError, LookupError, TypeError, AttributeError):
-        return ""
+    return _decoded(part.get_filename() or "")
 
 
 def _bytes_of(part: Message) -> bytes:
@@ -235,7 +239,4 @@ def _text_of(part: Message) -> str:
 
 
 def _parameter(part: Message, name: str) -> str:
-    try:
-        return str(part.get_param(name, "")).lower()
-    except (ValueError, LookupError, TypeError, AttributeError):  # as of `get_filename` in damaged headers
-        return ""
+    return str(part.get_param(name, "")).lower()

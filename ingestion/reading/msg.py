@@ -8,7 +8,6 @@ is attached is a folder in it, and is read here as well.
 
 import struct
 from datetime import UTC, datetime, timedelta
-from email import message_from_bytes, policy
 from email.utils import format_datetime
 from io import BytesIO
 
@@ -22,6 +21,7 @@ from ingestion.reading.containers import ATTACHED_TO, MAX_DEPTH, AttachmentNames
 from ingestion.reading.files import refusal_of_name
 from ingestion.reading.mail import MailItems, headed, headers_of, mail_of, name_and_address
 from ingestion.reading.mail_body import add_body, text_of_html
+from ingestion.reading.mail_message import Part, parsed, shortened_parts
 from ingestion.reading.text import decode, one_line
 
 # Numbers of properties, as [MS-OXPROPS] has them.
@@ -65,11 +65,13 @@ def read_msg(data: bytes, doc_id: str) -> MailItems:
 
 def _mail(file: olefile.OleFileIO, path: Path, doc_id: str, depth: int) -> MailItems:
     mail = _Properties(file, path, 24 if path else 32)
-    builder = headed(headers := _headers(mail))
+    came_with = parsed(mail.text(_HEADERS).encode("utf-8", "replace"))
+    builder = headed(headers := _headers(mail, came_with))
     body = _body(mail, doc_id)
     if isinstance(body, str):
         add_body(builder, body)
     yield mail_of(doc_id, headers, builder)
+    yield from shortened_parts(came_with, doc_id)
     if isinstance(body, LeftOut):
         yield body
     yield from _attached(mail, file, path, doc_id, depth)
@@ -121,9 +123,8 @@ def _body(mail: "_Properties", doc_id: str) -> str | LeftOut:
         return LeftOut(doc_id, f"Its text in RTF cannot be read. {error}")
 
 
-def _headers(mail: "_Properties") -> dict[str, str]:
+def _headers(mail: "_Properties", came_with: Part) -> dict[str, str]:
     """Return the headers as the mail came with them; for one that was never sent, what Outlook has in their place."""
-    own = message_from_bytes(mail.text(_HEADERS).encode("utf-8", "replace"), policy=policy.compat32)
     people: dict[int, list[str]] = {_TO: [], _CC: []}
     for folder in mail.folders("__recip"):
         one = mail.within(folder)
@@ -139,7 +140,7 @@ def _headers(mail: "_Properties") -> dict[str, str]:
         "date": format_datetime(sent) if sent else "",
         "message-id": mail.text(_MESSAGE_ID),
     }
-    found = {name: one_line(value) for name, value in known.items()} | headers_of(own)
+    found = {name: one_line(value) for name, value in known.items()} | headers_of(came_with)
     return found | {"subject": one_line(mail.text(_SUBJECT)) or found.get("subject", "")}
 
 

@@ -6,7 +6,6 @@ is of them. Runs inside the child process only, under limits of its own (`reader
 
 import os
 import re
-import signal
 from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import pairwise
@@ -17,6 +16,7 @@ from typing import Any, NamedTuple
 from PIL import Image
 
 from index.documents.store import Metadata
+from ingestion.reading.clock import own_time
 from ingestion.reading.pdf_lines import BROKEN_HYPHEN
 
 MAX_SIDE_PX = 2000
@@ -61,13 +61,10 @@ def recognize(page: Image.Image) -> PageText:
     Raises:
         MemoryError: the limit of this process is reached.
     """
-    # The alarm clock of the child is for one page: a book takes longer, and is not stuck.
-    _, limit_s = signal.getitimer(signal.ITIMER_REAL)
-    if limit_s:
-        signal.setitimer(signal.ITIMER_REAL, limit_s, limit_s)
     page.thumbnail((MAX_SIDE_PX, MAX_SIDE_PX))
     try:
-        found = _engine()(_pixels(page))
+        with own_time():  # a book takes long, and is not stuck
+            found = _engine()(_pixels(page))
     except Exception as error:
         if any(sign in str(error) for sign in _OUT_OF_MEMORY):
             raise MemoryError from error

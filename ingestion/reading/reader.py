@@ -8,7 +8,7 @@ Parsing happens in a child process (`sandbox.py`), never in this one.
 import threading
 from base64 import b64decode
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from importlib.util import find_spec
 from typing import Any, Self, TypeVar
@@ -21,7 +21,7 @@ from ingestion.reading.containers import lost
 from ingestion.reading.files import SourceFile, format_of
 from ingestion.reading.kind import holds_members
 from ingestion.reading.options import ReadOptions
-from ingestion.reading.sandbox import Sandbox
+from ingestion.reading.sandbox import TOO_LONG, Sandbox, TimeLeft
 from settings import IngestSettings
 
 # Named, not imported: what parses is loaded in the child process alone.
@@ -30,6 +30,8 @@ LINES_PARSER = "ingestion.reading.page_lines:read_page_lines"
 
 # So many members of one file may end the process that reads them before the rest is given up.
 MAX_DEATHS = 20
+# Of a file's time one member may take no more, so that the others have some, too.
+MEMBER_SHARE = 0.5
 # At least: the models of OCR take half of it.
 OCR_MEMORY_MB = 4096
 
@@ -63,6 +65,7 @@ class Reader:
             raise SettingsError(
                 "RAG_INGEST__OCR needs the extra `ocr`.", "Install it: pip install -e '.[ocr]' -c constraints.txt"
             )
+        self._timeout_s = settings.parse_timeout_s
         size = (settings.max_file_bytes, settings.max_document_chars)
         self._options = ReadOptions(*size, papers=papers, ocr=settings.ocr, paper_words=settings.paper_words)
         sandbox = partial(
@@ -96,36 +99,21 @@ class Reader:
 
         Records stream: a file of millions is never held in memory. Files are read one at a time: the next `read`
         closes the door on an iterator that was left unfinished.
-        """
-        request = {"path": str(file.path), "doc_id": file.doc_id, "options": asdict(self._options)}
-        received = 0
-        try:
-            for item in self._sandbox_of(file).items(request):
-                received += 1
-                yield _revive(item)
-        except UnreadableError as error:
-            if holds_members(format_of(file.path.name) or ""):
-                yield from self._again(request, received)
-            else:
-                yield error
 
-    def _again(self, request: dict[str, Any], received: int) -> Iterator[Document | LeftOut | UnreadableError]:
-        """Read a file whose reading ended the process member by member, and pass over those that end it.
-
-        Args:
-            request: for the whole.
-            received: how many of its items have come already.
+        All that lies in a file shares its time; what a member of it takes too long for is not read, and once the time
+        is spent nor is the rest. No member is tried twice.
         """
+        sandbox, time_left = self._sandbox_of(file), self._time_for(file)
+        whole_s, member_s = time_left.left_s, MEMBER_SHARE * time_left.left_s
         after = 0
         for _ in range(MAX_DEATHS):
-            request = request | {"options": request["options"] | {"after_member": after}}
+            options = asdict(replace(self._options, after_member=after))
+            request = {"path": str(file.path), "doc_id": file.doc_id, "options": options}
             begun = None
             try:
-                for item in self._sandbox.items(request):
+                for item in sandbox.items(request, time_left):
                     if "begun" in item:
-                        begun = item["begun"]
-                    elif received:
-                        received -= 1
+                        begun, time_left.batch_s = item["begun"], member_s
                     else:
                         yield _revive(item)
             except UnreadableError as error:
@@ -133,11 +121,22 @@ class Reader:
                     yield error
                     return
                 after, doc_id = begun
-                received = 0
+                if time_left.is_spent:
+                    fact = (
+                        f"All of {file.doc_id} {TOO_LONG} {whole_s:.3g} s: {doc_id} and what follows it are not read."
+                    )
+                    yield UnreadableError(fact, error.remedy)
+                    return
                 yield lost(doc_id, error)
             else:
                 return
         yield UnreadableError(f"More than {MAX_DEATHS} of its members ended the process for parsing.", "Unpack it.")
+
+    def _time_for(self, file: SourceFile) -> TimeLeft:
+        """Return the time of a file with all that lies in it; one too large to be held in memory has more."""
+        many = holds_members(format_of(file.path.name) or "")
+        times = max(1, file.size / self.max_file_bytes) if many else 1
+        return TimeLeft(times * self._timeout_s, times * self._timeout_s)
 
     def ahead(self, items: Iterator[T], file_of: Callable[[T], SourceFile | None]) -> Iterator[T]:  # noqa: ARG002
         """Return the items as they are: this reader reads a file when it is asked for."""

@@ -14,7 +14,9 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -34,6 +36,25 @@ _FRUGAL = {
     "ARROW_DEFAULT_MEMORY_POOL": "system",
 }
 _PROJECT_ROOT = Path(__file__).resolve().parents[2]
+_LEAST_S = 0.001  # no time at all would mean no limit
+
+
+@dataclass(slots=True)
+class TimeLeft:
+    """The time that the batches of several requests share, in seconds.
+
+    Attributes:
+        left_s: of all.
+        batch_s: for one batch, at most.
+    """
+
+    left_s: float
+    batch_s: float
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether none is left."""
+        return self.left_s <= 0
 
 
 class Sandbox:
@@ -43,7 +64,7 @@ class Sandbox:
         task: what the child does, as `module:function`; called with `argument` it returns a `child.Task`.
         argument: for it.
         doing: the task in people's words, at the beginning of a sentence.
-        timeout_s: wall time the child may take for one answer: a file, or one batch of a file's records.
+        timeout_s: wall time the child may take for one batch, where a request says nothing else.
         memory_mb: address space of the child, in MB of a million bytes.
         stop: once it is set, a request that is under way ends with RunStopped.
     """
@@ -68,8 +89,12 @@ class Sandbox:
         self._turn = object()
         self._stop = stop or threading.Event()
 
-    def items(self, request: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    def items(self, request: Mapping[str, Any], time_left: TimeLeft | None = None) -> Iterator[dict[str, Any]]:
         """Yield the items that the child finds, batch by batch; ask for the next only when it is wanted.
+
+        Args:
+            request: for the task.
+            time_left: what all batches share, less what they take; None gives each batch the time of the sandbox.
 
         Raises:
             UnreadableError: the child died over this request.
@@ -80,13 +105,23 @@ class Sandbox:
         while True:
             if turn is not self._turn:
                 raise RuntimeError("Another request was begun before this one was answered to its end.")
+            limit_s = self._timeout_s
+            if time_left:
+                limit_s = max(min(time_left.left_s, time_left.batch_s), _LEAST_S)
+            begun_s = time.monotonic()
             try:
-                connection.send_bytes(json.dumps(request).encode())
+                connection.send_bytes(json.dumps({**request, "limit_s": limit_s}).encode())
                 while not connection.poll(STOP_POLL_S):
                     self._check_stop()
                 reply = json.loads(connection.recv_bytes())
             except (EOFError, OSError) as error:
-                raise self._death() from error
+                death = self._death(limit_s)
+                if time_left:
+                    is_late = TOO_LONG in death.fact
+                    time_left.left_s -= limit_s if is_late else time.monotonic() - begun_s
+                raise death from error
+            if time_left:
+                time_left.left_s -= max(0, limit_s - reply["left_s"])
             if reply["retire"]:
                 self.close()
             yield from reply["items"]
@@ -139,13 +174,13 @@ class Sandbox:
             self.close()
             raise RuntimeError(f"The process for {self._doing.lower()} did not start (exit code {code}).") from None
 
-    def _death(self) -> UnreadableError:
+    def _death(self, limit_s: float) -> UnreadableError:
         assert self._process is not None
         code = self._process.wait()
         self.close()
         if code == -signal.SIGALRM:
             return UnreadableError(
-                f"{self._doing} {TOO_LONG} {self._timeout_s:g} s.",
+                f"{self._doing} {TOO_LONG} {limit_s:.3g} s.",
                 "Split the file, or raise RAG_INGEST__PARSE_TIMEOUT_S.",
             )
         cause = signal.Signals(-code).name if code < 0 else f"exit code {code}"

@@ -51,7 +51,7 @@ def decode(data: bytes, declared: str | None = None) -> str:
     for encoding in ("utf-8", declared or "utf-8"):
         try:
             return data.decode(encoding)
-        except (UnicodeError, LookupError):
+        except (ValueError, LookupError):  # a name that holds NUL is neither found nor missing
             continue
     return _decode_by_looks(data)
 

@@ -62,8 +62,7 @@ def crashes_at_members(_path: Path, doc_id: str, options: ReadOptions) -> Iterat
     """Give the members of an archive; the second and the fourth of five give one document and die of another."""
     for number in range((options.after_member or 0) + 1, 6):
         member_id = f"{doc_id}/{number}.txt"
-        if options.after_member is not None:
-            yield Begun(number, member_id)
+        yield Begun(number, member_id)
         yield _good(member_id)
         if number in (2, 4):
             os.kill(os.getpid(), signal.SIGSEGV)
@@ -78,3 +77,28 @@ def endless(_path: Path, doc_id: str, _options: ReadOptions) -> Items:
 def tells_environment(_path: Path, doc_id: str, _options: ReadOptions) -> Items:
     """Give the names of all environment variables that the parser can see."""
     yield Document(doc_id, "Environment", " ".join(sorted(os.environ)), source=doc_id)
+
+
+def waits_at_members(path: Path, doc_id: str, options: ReadOptions) -> Iterator[Document | Begun]:
+    """Give the members of an archive of four; those whose numbers are in its name never end.
+
+    Each attempt to read a member is noted in a file beside the archive.
+    """
+    for number in range((options.after_member or 0) + 1, 5):
+        member_id = f"{doc_id}/{number}.txt"
+        yield Begun(number, member_id)
+        with path.with_suffix(".log").open("a") as log:
+            log.write(f"{number} ")
+        if str(number) in path.stem:
+            threading.Event().wait()
+        yield _good(member_id)
+
+
+def uses_its_time(_path: Path, doc_id: str, options: ReadOptions) -> Iterator[Document | Begun]:
+    """Give members without end, each of which takes a quarter of the time for one batch."""
+    for number in count((options.after_member or 0) + 1):
+        yield Begun(number, f"{doc_id}/{number}.txt")
+        left_s, limit_s = signal.getitimer(signal.ITIMER_REAL)
+        signal.setitimer(signal.ITIMER_REAL, max(left_s - limit_s / 4, 0.001), limit_s)
+        signal.sigtimedwait([], 0.01)
+        yield _good(f"{doc_id}/{number}.txt")

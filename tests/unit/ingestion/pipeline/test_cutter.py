@@ -1,8 +1,9 @@
 """Cutting in a child process: the same trees, limits, and an end when the run ends."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 
@@ -52,6 +53,7 @@ def test_papers_are_cut_into_paragraphs_and_their_neighbours_are_not() -> None:
     assert other.to_bytes() == here.split(other_document).to_bytes()
 
 
+@pytest.mark.fault("D12")
 @pytest.mark.slow
 def test_a_text_that_takes_too_long_costs_itself_only() -> None:
     with cutter(parse_timeout_s=0.5) as there:
@@ -64,6 +66,29 @@ def test_a_text_that_takes_too_long_costs_itself_only() -> None:
     assert "RAG_INGEST__PARSE_TIMEOUT_S" in (long.remedy or "")
     assert not isinstance(first, UnreadableError)
     assert not isinstance(last, UnreadableError)
+
+
+@pytest.mark.fault("D12")
+def test_a_text_that_ends_the_process_is_not_cut_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    with cutter() as there:
+        whole = there._sandbox.items
+        asked: list[list[str]] = []
+
+        def items(request: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+            """Die at each text named so, as the child process does: what came before it is there."""
+            asked.append(request["texts"])
+            for number, text in enumerate(request["texts"]):
+                if text == "Deadly.":
+                    raise UnreadableError("Cutting the text took longer than 1 s.", "Split it.")
+                one = {name: values[number : number + 1] for name, values in request.items()}
+                yield from whole(one)
+
+        monkeypatch.setattr(there._sandbox, "items", items)
+        texts = ["One.", "Deadly.", "Two.", "Three.", "Deadly.", "Deadly."]
+        trees = there.trees([Document(str(number), "", text) for number, text in enumerate(texts)])
+
+    assert [isinstance(tree, UnreadableError) for tree in trees] == [text == "Deadly." for text in texts]
+    assert asked == [texts, texts[2:], texts[5:]]
 
 
 def test_a_stopped_run_ends_the_cutting() -> None:

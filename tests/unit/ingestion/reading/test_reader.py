@@ -14,6 +14,8 @@ from errors import UnreadableError
 from index.documents.blobs import LeftOut
 from index.documents.store import Document
 from ingestion.reading.files import SourceFile
+from ingestion.reading.formats import read_file
+from ingestion.reading.options import ReadOptions
 from ingestion.reading.reader import Reader
 from settings import IngestSettings
 from tests.fakes.pdfs import make_pdf
@@ -141,6 +143,58 @@ def test_a_member_of_an_archive_that_ends_the_process_costs_itself_only() -> Non
         "box.zip/5.txt",
     ]
     assert [item.doc_id for item in found if isinstance(item, UnreadableError)] == ["box.zip/2.txt", "box.zip/4.txt"]
+
+
+@pytest.mark.fault("D12")
+@pytest.mark.parametrize(
+    ("waiting", "tried", "lost"),
+    [
+        ("2", "1 2 3 4 ", ["2"]),
+        ("4", "1 2 3 4 ", ["4"]),
+        ("23", "1 2 3 ", ["2", "rest"]),
+        ("14", "1 2 3 4 ", ["1", "rest"]),
+    ],
+)
+def test_members_that_never_end_share_the_file_s_time_and_none_is_tried_twice(
+    tmp_path: Path, waiting: str, tried: str, lost: list[str]
+) -> None:
+    """The first one takes half of the time, the second one the other half."""
+    box = f"box{waiting}.zip"
+    with Reader(IngestSettings(parse_timeout_s=1), parser=f"{FAKES}:waits_at_members") as reader:
+        found = list(reader.read(file_named(box, tmp_path)))
+
+    documents = [item.doc_id for item in found if isinstance(item, Document)]
+    errors = [item for item in found if isinstance(item, UnreadableError)]
+    assert (tmp_path / f"box{waiting}.log").read_text() == tried
+    assert documents == [f"{box}/{number}.txt" for number in tried.split() if number not in waiting]
+    assert [error.doc_id for error in errors] == [None if one == "rest" else f"{box}/{one}.txt" for one in lost]
+    assert all("RAG_INGEST__PARSE_TIMEOUT_S" in (error.remedy or "") for error in errors)
+
+
+@pytest.mark.fault("D12")
+@pytest.mark.parametrize(("size", "read"), [(0, 3), (1_000_000, 3), (2_000_000, 7)])
+def test_a_file_of_many_slow_members_ends_when_its_time_does(size: int, read: int) -> None:
+    """A file of twice the size that may be held in memory has twice the time."""
+    limits = IngestSettings(parse_timeout_s=60, max_file_mb=1)
+    with Reader(limits, parser=f"{FAKES}:uses_its_time") as reader:
+        *documents, rest = reader.read(SourceFile(Path("/unused/box.zip"), "box.zip", size))
+
+    assert [item.doc_id for item in documents if isinstance(item, Document)] == [
+        f"box.zip/{number}.txt" for number in range(1, read + 1)
+    ]
+    assert isinstance(rest, UnreadableError)
+    assert (rest.doc_id, f"box.zip/{read + 1}.txt" in rest.fact) == (None, True)
+
+
+def test_each_record_of_a_stream_has_the_time_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.jsonl").write_text('{"id": "1", "text": "One."}\n{"id": "2", "text": "Two."}\n')
+    wound: list[float] = []
+    monkeypatch.setattr(signal, "getitimer", lambda _which: (1.0, 120.0))
+    monkeypatch.setattr(signal, "setitimer", lambda _which, seconds, _interval: wound.append(seconds))
+
+    list(read_file(tmp_path / "a.jsonl", "a.jsonl", ReadOptions(max_bytes=1000, max_chars=1000)))
+
+    assert wound == [120.0, 120.0]
 
 
 def test_a_bug_in_a_parser_is_reported_after_what_it_found_and_the_child_lives_on() -> None:
