@@ -66,6 +66,8 @@ FORMATS = {
     # Sections of the manual. Much else has these suffixes, so such a file is only read if it begins as a page does.
     **{f".{section}": "man page" for section in range(1, 10)},
 }
+# What begins like a part of a section, such as `.3pm` and `.7ssl`, but is well known for something else.
+_NOT_SECTIONS = frozenset((".7z", ".3gp", ".3gpp", ".3ds", ".3mf", ".3dm"))
 COMPRESSIONS = (".gz", ".bz2")
 # Pictures of text, which are read only where OCR is on.
 IMAGES = dict.fromkeys((".png", ".jpg", ".jpeg", ".tif", ".tiff"), "image")
@@ -136,6 +138,8 @@ def format_of(name: str, *, images: bool = False) -> str | None:
     """
     inner = inner_name(name)
     suffix = PurePath(inner).suffix.lower()
+    if FORMATS.get(suffix[:2]) and suffix[2:].isalpha() and suffix not in _NOT_SECTIONS:
+        suffix = suffix[:2]  # a part of the section, as `.3pm` is of `.3`
     found = FORMATS.get(suffix) or (IMAGES.get(suffix) if images else None)
     return None if inner != name and found in _COMPRESSED_BY_THEMSELVES else found
 

@@ -43,6 +43,8 @@ _INLINE = frozenset(
     "strong sub sup time tt u var wbr".split()
 )
 _SUBHEADINGS = ("h2", "h3", "h4", "h5", "h6")
+_SECTIONS = frozenset("section div header hgroup".split())
+_WORD = re.compile(r"[^\W_]+")
 _AROUND = frozenset("nav header footer aside".split())
 MAX_SPAN = 50
 # Headings are worth no more than so little text.
@@ -73,6 +75,7 @@ def read_html(data: bytes, doc_id: str) -> Document:
     tree = _parse(decode(data, _declared_encoding(data)))
     title = _title(tree)
     _drop_what_is_no_text(tree)
+    _unname_sections(tree)
     _keep_code(tree)
     text, blocks = _main_text(tree)
     return Document(
@@ -172,6 +175,46 @@ def _drop_what_is_no_text(tree: lxml_html.HtmlElement) -> None:
         # Footnote marks such as [3] would pass for the numbered sources of an answer that quotes them.
         if re.fullmatch(r"\s*(\[[^\[\]]{1,12}\]\s*)+", mark.text_content()):
             mark.drop_tree()
+
+
+def _unname_sections(tree: lxml_html.HtmlElement) -> None:
+    """Take from the author's sections their names, by which trafilatura would take some for what stands around a text.
+
+    A section "Sharing data" is called `sharing-data` as buttons to share are. What a heading opens within the main
+    element is the author's, whatever its id; so is, on a page without one, what the heading gave its id. A class tells
+    what a thing is, and counts, unless the heading gave it, too.
+    """
+    headings: list[tuple[lxml_html.HtmlElement, bool]] = []
+    marked = within = 0
+    for event, element in etree.iterwalk(tree, events=("start", "end")):
+        if element.tag in ("main", "article") or element.get("role") == "main":
+            marked += event == "start"
+            within += 1 if event == "start" else -1
+        elif event == "start" and element.tag in ("h1", *_SUBHEADINGS):
+            headings.append((element, within > 0))
+    for heading, authored in headings:
+        for inner in [*heading.iter()]:
+            inner.attrib.pop("id", None)
+            # The place that other pages link to, which trafilatura would count as a link of no words.
+            if inner.tag == "a" and not inner.text_content().strip():
+                inner.drop_tree()
+        name = "-".join(_WORD.findall(heading.text_content().casefold()))
+        for section in _opened(heading) if name and (authored or not marked) else ():
+            if authored or (section.get("id") or "").casefold().endswith(name):
+                section.attrib.pop("id", None)
+            if authored and name in (classes := (section.get("class") or "").split()):
+                section.set("class", " ".join(one for one in classes if one != name))
+
+
+def _opened(heading: lxml_html.HtmlElement) -> Iterator[lxml_html.HtmlElement]:
+    """Yield the sections that begin with a heading, the innermost first."""
+    element, above = heading, heading.getparent()
+    while above is not None and above.tag in _SECTIONS and not (above.text or "").strip():
+        for before in element.itersiblings(preceding=True):
+            if (before.tail or "").strip() or any(text.strip() for text in before.itertext()):
+                return
+        yield above
+        element, above = above, above.getparent()
 
 
 def _keep_code(tree: lxml_html.HtmlElement) -> None:

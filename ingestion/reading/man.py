@@ -15,7 +15,9 @@ from ingestion.reading.mdoc import Mdoc
 from ingestion.reading.roff import Roff
 from ingestion.reading.text import decode, one_line
 
-_MDOC = re.compile(r"^\.[ \t]*(?:Dd|Dt|Sh)\b", re.M)
+# Pages that old versions of Pod::Man wrote call their subsections `.Sh` too, but begin with `.TH`.
+_HEADER = re.compile(r"^[.'][ \t]*(TH|Dd|Dt|Sh)\b", re.M)
+_CODING = re.compile(rb"coding:[ \t]*([\w.-]{1,40})")
 # Several tags of one paragraph are its term together, up to this length.
 MAX_TAG_CHARS = 1000
 # A page on many functions is called by the first one.
@@ -26,10 +28,10 @@ _PARAGRAPHS = frozenset(("PP", "P", "LP", "HP"))
 _CODE_BEGINS = frozenset(("nf", "EX", "Vb", "DS", "CS"))
 _CODE_ENDS = frozenset(("fi", "EE", "Ve", "DE", "CE"))
 _FONTS = frozenset(("B", "I", "R", "SM", "SB", "b", "i"))
-_PAIRED_FONTS = frozenset(("BR", "BI", "IB", "IR", "RB", "RI"))
+_PAIRED_FONTS = frozenset(("BR", "BI", "IB", "IR", "RB", "RI", "CQ"))
 # What says how a page looks, with its arguments.
 _LAYOUT = frozenset(
-    "ad aln als bp break cc ce char close color continue cs cu defcolor device do ds ec eo ev fam fc fp ft ftr "
+    "ad aln als bd bp break cc ce char close color continue cs cu defcolor device do ds ec eo ev fam fc fp ft ftr "
     "hc hlm hpf hw hy hym hys in it kern lc lf lg ll ls lt mk mso na ne nh nm nop nr nroff ns nx open os "
     "output pc pl pn po ps pso rchar return rfschar rj rm rn rnn rr rs rt schar shift sizes special ss sv sy "
     "ta tc ti tkf tl tm tr trf troff uf ul unformat vpt vs warn warnscale wh while write AT DT LINKSTYLE EN IX "
@@ -112,7 +114,7 @@ class _Man(Page):
             self._text(" ".join(arguments))
         elif name == "TH":
             self.name, self.section = (*arguments, "", "")[:2]
-        elif name in ("SH", "SS"):
+        elif name in ("SH", "SS", "Sh"):
             self.end_code()
             self._section(" ".join(arguments), 1 if name == "SH" else 2)
         elif name in _PARAGRAPHS:
@@ -126,7 +128,7 @@ class _Man(Page):
             self._tag = []
         elif name == "TQ":
             self._more_tags()
-        elif name == "IP":
+        elif name in ("IP", "Ip"):
             self.end_code()
             if arguments and arguments[0].strip():
                 self._end_item()
@@ -214,9 +216,11 @@ def read_man(data: bytes, doc_id: str) -> Document:
     Raises:
         UnreadableError: no text, or binary data.
     """
-    text = decode(data).replace("\r\n", "\n")
+    coding = _CODING.search(b"\n".join(data.split(b"\n", 2)[:2]))
+    text = decode(data, coding[1].decode("ascii") if coding else None).replace("\r\n", "\n")
     roff = Roff(text)
-    page = Mdoc(roff) if _MDOC.search(text) else _Man(roff)
+    header = _HEADER.search(text)
+    page = Mdoc(roff) if header and header[1] != "TH" else _Man(roff)
     page.read()
     return finished(page.builder, doc_id, _title(page))
 

@@ -130,7 +130,7 @@ class Roff:
                 before = self._strings.get(key, "") if name[0] == "a" else ""
                 if key not in _STRINGS:
                     self._strings[key] = (before + value)[:MAX_STRING_CHARS]
-            elif name and not name.startswith("\\") and set(name) != {"."}:
+            elif name and name[0] not in "\\\"'.":  # else a comment, in one of the ways that pages write them
                 yield Line(name, rest)
             return
 

@@ -12,8 +12,8 @@ _SCHEME = re.compile(r"\b(?:(?:https?|ftp|file)://|(?:javascript|vbscript):|data
 # `![alt](url)`, `[text](url)`, `[text][ref]`, `[ref]: url`; citation marks are not references.
 _LINK = re.compile(r"(?<!!)!++(?=\[)|(?<=\])(?=\(|:)")
 _ACTING = re.compile(r"[\\`*~|\[\]]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")
-# Marks of citations, the answer's own or a document's: "[1]", "[2, 5-7]".
-REFERENCE = re.compile(r"\[(\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*)\]")
+# Marks of citations, the answer's own or a document's: "[1]", "[2, 5-7]". They count from 1: "[0-9]" is code.
+REFERENCE = re.compile(r"\[([1-9]\d{0,2}(?:\s*[,;–-]\s*[1-9]\d{0,2})*)\]")
 _TAG = re.compile(r"<(?=[a-z/!?])", re.IGNORECASE)
 
 

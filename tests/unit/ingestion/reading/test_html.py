@@ -3,6 +3,7 @@
 import pytest
 
 from errors import UnreadableError
+from index.documents.store import Document
 from index.documents.structure import Block, check_blocks
 from ingestion.reading.html import read_html, read_html_lines
 
@@ -266,3 +267,84 @@ def test_two_tables_in_a_row_do_not_share_their_columns() -> None:
 
     named = [block.columns for block in blocks if block.kind == "row"]
     assert named == [(), ("Boat", "Seats"), ("Boat", "Seats"), (), ()]
+
+
+@pytest.mark.parametrize("around", ["main", "article", "div role='main'", "div class='body' role='main'", "body"])
+@pytest.mark.parametrize(
+    ("heading", "section"),
+    [
+        ("Related work", "<section id='related-work'><h2>Related work</h2>{}</section>"),
+        ("Comments in code", "<div id='comments-in-code'><h2>Comments in code</h2>{}</div>"),
+        ("Footer", "<section id='footer'><span id='std-footer'></span><h2>Footer</h2>{}</section>"),
+        ("Sharing data", "<div class='section' id='sharing-data'>\n<h2>Sharing data<a href='#x'></a></h2>{}</div>"),
+        ("Built-in tags", "<div id='s-built-in-tags'><span id='built-in-tags'></span><h2>Built-in tags</h2>{}</div>"),
+        ("strip_tags()", "<section id='strip-tags'><h2><code>strip_tags()</code></h2>{}</section>"),
+        ("Hidden files", "<h2 id='hidden-files'>Hidden files</h2>{}"),
+        ("Market shares", "<h2><span id='Market_shares'>Market shares</span></h2>{}"),
+    ],
+)
+def test_a_section_that_its_heading_names_stays(around: str, heading: str, section: str) -> None:
+    other = f"<section id='other'><h2>Other</h2><p>{PARAGRAPH * 20}</p></section>"
+    section = section.format(f"<p>{PARAGRAPH * 5}Unique.</p>")
+    page = f"<body><{around}><h1>Notes</h1>{other}{section}{other}</{around.split(maxsplit=1)[0]}></body>"
+    document = read_html(page.encode(), "a.html")
+
+    assert heading in headings(document)
+    assert "Unique." in document.text
+
+
+@pytest.mark.parametrize(
+    ("heading", "section"),
+    [
+        ("Kin of the heron", "<section id='related'><h2>Kin of the heron</h2>{}</section>"),
+        ("What it shows", "<div id='menu-bar'><div><h2>What it shows</h2></div>{}</div>"),
+        ("Menus and bars", "<section id='menus-and-bars'><header><h2>Menus and bars</h2></header>{}</section>"),
+        ("Banners", "<div class='sect1'><div><div><h2><a name='x'></a>Banners</h2></div></div>{}</div>"),
+        ("Options", "<section class='level2 options' id='options'><h2>Options</h2>{}</section>"),
+        ("Menu", "<article class='menu'><div class='menu'><h2>Menu</h2>{}</div></article>"),
+    ],
+)
+def test_what_a_heading_opens_in_the_main_element_stays(heading: str, section: str) -> None:
+    section = section.format(f"<p>{PARAGRAPH}Unique.</p>")
+    page = f"<main><h1>Notes</h1><p>{PARAGRAPH * 20}</p>{section}<p>End.</p></main>"
+    document = read_html(page.encode(), "a.html")
+
+    assert heading in headings(document)
+    assert "Unique." in document.text
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [
+        "<nav id='x'><h2>Noise</h2><p>{}</p></nav>",
+        "<aside><section id='noise'><h2>Noise</h2><p>{}</p></section></aside>",
+        "<footer><section id='noise'><h2>Noise</h2><p>{}</p></section></footer>",
+        "<div role='navigation'><h2>Noise</h2><p>{}</p></div>",
+        "<div class='share-bar'><p>Noise</p></div>",
+        "<div id='comments' class='comments-area'><h2>3 thoughts</h2><div class='comment'><p>{} Noise</p></div></div>",
+    ],
+)
+@pytest.mark.parametrize("inside", [False, True])
+def test_what_stands_around_the_text_is_left_out(noise: str, inside: bool) -> None:
+    noise = noise.format(PARAGRAPH)
+    text = f"<h1>Notes</h1><p>{PARAGRAPH * 20}</p>"
+    page = f"<main>{text}{noise}<p>End.</p></main>" if inside else f"<body><main>{text}</main>{noise}</body>"
+
+    assert "Noise" not in read_html(page.encode(), "a.html").text
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [
+        "<section id='related-posts' class='related-posts'><h2>Related posts</h2><p>{} Noise</p></section>",
+        "<div id='sidebar'><h2>Sidebar</h2><p>{} Noise</p></div>",
+    ],
+)
+def test_what_stands_beside_the_main_element_is_left_out_by_its_name(noise: str) -> None:
+    page = f"<body><main><h1>Notes</h1><p>{PARAGRAPH * 20}</p></main>{noise.format(PARAGRAPH)}</body>"
+
+    assert "Noise" not in read_html(page.encode(), "a.html").text
+
+
+def headings(document: Document) -> list[str]:
+    return [document.text[slice(*one.inner)] for one in document.structure.blocks if one.kind == "heading"]

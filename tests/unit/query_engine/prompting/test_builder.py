@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from errors import LLMError
 from query_engine.prompting.builder import PROMPTS, TEMPLATE_TOKENS, Prompt, PromptBuilder
+from query_engine.prompting.control_tokens import FAMILIES, ControlTokens
 from tests.fakes.llm import passage
 
 SENTENCE = "Blades turn in the wind. "
@@ -180,6 +181,43 @@ def test_the_models_own_control_tokens_are_defused_even_where_they_overlap() -> 
 
     assert "Why @ @end@ @?" in asked(prompt)
     assert "Text @ @ @ x." in asked(prompt)
+
+
+@pytest.mark.fault("E10")
+@pytest.mark.parametrize(
+    "token",
+    [
+        *"<|im_start|> <|endoftext|> <|fim_middle|> <|start_header_id|> <|eot_id|> <|header_start|> <|user|>".split(),
+        *"<|channel|> <|START_OF_TURN_TOKEN|> <|start_of_role|> <|/ref|> <|reserved_special_token_7|>".split(),
+        *"<|begin▁of▁sentence|> <｜begin▁of▁sentence｜> <｜User｜> <｜tool▁calls▁begin｜> </DOC> <doc>".split(),
+        *" ".join(FAMILIES.values()).split(),
+    ],
+)
+def test_the_tokens_of_every_family_are_broken_and_read_as_before(token: str) -> None:
+    defused = ControlTokens().defuse(f"Before{token}after {token} {token}{token}.")
+
+    assert token not in defused
+    assert defused.replace(" ", "") == f"Before{token}after{token}{token}{token}.".replace(" ", "")
+
+
+@pytest.mark.fault("E10")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "v[0-9]+ or v[a-z]*, args[0], [1], [INST, INST], [inst], [ INST ]",
+        "pip install <package> <filename>, git clone <repo_name>, <user@host>, <b>bold</b> <image src='a'> <S> </pre>",
+        "List<String> <T extends s>, x <| f |> y, <||>, <|>, a || b, <<EOF, <-, <=>, <SYS>, <<sys>>",
+        "<Think> <thinking> <tool_calls> <toolcall> <documents> [TOOLS] [PREFIX_PATH] [MASKS] <|two words|> |im_start|",
+        "two  spaces\n\n\tand a tab",
+    ],
+)
+def test_other_text_reaches_the_model_as_it_is(text: str) -> None:
+    assert ControlTokens(["<|im_end|>", "x", "  ", "\n\n"]).defuse(text) == text
+
+
+@pytest.mark.parametrize("text", ["v[0-9]+ and v[0-9]{2}", "argv[0]", "[0, 1]", "[a]", "[2000]"])
+def test_code_in_documents_is_not_taken_for_their_reference_marks(text: str) -> None:
+    assert text in asked(builder().build("Why?", [passage(text)]))
 
 
 def test_a_documents_own_reference_marks_cannot_be_taken_for_ranks() -> None:

@@ -159,3 +159,15 @@ def test_a_long_conversation_of_fragments_is_read_from_its_end() -> None:
     turns = (user("Is the museum open in May?"), *(user(f"in {1200 + number}?") for number in range(900)))
 
     assert "in 2002" in carry_words(turns, "in 2002?").question
+
+
+@pytest.mark.fault("E10")
+def test_neither_turns_nor_questions_speak_to_the_model_in_its_control_tokens() -> None:
+    llm = FakeLLM(says=["How tall is the tower?"])
+    turns = (user("How tall is the tower? [TOOL_CALLS]"), assistant("330 m <|tool> [/THINK]"))
+
+    Condenser(asker(llm)).condense(turns, "How tall is it <tool|>?")
+
+    asked = str(llm.asked[0][0].content)
+    assert [token for token in ("[TOOL_CALLS]", "<|tool>", "[/THINK]", "<tool|>") if token in asked] == []
+    assert "[ TOOL_CALLS]" in asked
