@@ -7,6 +7,7 @@ what it may do was checked when it was submitted.
 
 from contextvars import ContextVar
 from dataclasses import dataclass
+from pathlib import Path
 
 from errors import KeyScopeError
 
@@ -25,6 +26,7 @@ class Key:
         corpora: the only ones it opens; None: all of them.
         rate: requests that it may send, as `60/minute`; None: no limit.
         created_at: in ISO 8601, UTC; empty for one of the settings.
+        root: the only folder that it may have ingested, absolute; None: `security/ingest_paths.py` says which.
     """
 
     name: str
@@ -33,6 +35,7 @@ class Key:
     corpora: frozenset[str] | None = None
     rate: str | None = None
     created_at: str = ""
+    root: Path | None = None
 
     def allows(self, scope: str) -> bool:
         """Say whether the key is for this scope."""
