@@ -1,7 +1,7 @@
 """The keys that a service knows: those of its settings, and those of the file that `treeline keys` writes.
 
-Flow: settings and file -> **here** -> `auth.py` asks whose a sent key is. A file that has changed is read again, so a
-key can be added or revoked under a running service.
+Flow: settings and file -> **here** -> `auth.py` asks whose a sent key is; `guesses.py` counts wrong ones. A file that
+has changed is read again, so a key can be added or revoked under a running service.
 
 Only hashes are kept. The command makes keys of 256 random bits, which nobody can find by trying, so one round of
 SHA-256 hides them; the keys of the settings are chosen by people, and are hidden from nobody who reads the settings.
@@ -22,6 +22,7 @@ from typing import Any
 from limits import parse_many
 
 from api.caller import ADMIN, SCOPES, Key
+from api.security.guesses import Guesses
 from errors import SettingsError
 from index.corpus import check_corpus_name
 from index.disk import private_file, sync_folder
@@ -52,6 +53,26 @@ class Keyring:
         self._file = serve.keys_file
         self._seen = _version(self._file)
         self._filed = read_keys(self._file) if self._file is not None else []
+        self._guesses = Guesses()
+
+    def find_for(self, address: str, sent: Sequence[str], *, by_hand: bool = False) -> Key | None:
+        """Return the key that a client shows, as `find` does, and count those before it as wrong.
+
+        Args:
+            address: of the client; empty if it has none.
+            sent: what it shows, by precedence.
+            by_hand: a person has typed it.
+
+        Raises:
+            TooManyRequestsError: too many wrong ones came from this address, so this one is not looked at.
+        """
+        if sent:
+            self._guesses.check(address)
+        for one in sent:
+            if (key := self.find([one])) is not None:
+                return key
+            self._guesses.note(address, sha256_of(one), by_hand=by_hand)
+        return None
 
     def find(self, sent: Iterable[str]) -> Key | None:
         """Return what is known of the first of these keys that is one; None if none of them is.
