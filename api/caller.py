@@ -5,8 +5,12 @@ whatever opens a corpus or lists some asks here. Work that outlives its request,
 what it may do was checked when it was submitted.
 """
 
+from collections.abc import Iterable
 from contextvars import ContextVar
 from dataclasses import dataclass
+from hashlib import sha256
+from hmac import compare_digest
+from pathlib import Path
 
 from starlette.requests import Request
 
@@ -27,6 +31,7 @@ class Key:
         corpora: the only ones it opens; None: all of them.
         rate: requests that it may send, as `60/minute`; None: no limit.
         created_at: in ISO 8601, UTC; empty for one of the settings.
+        root: the only folder that it may have ingested, absolute; None: `security/ingest_paths.py` says which.
     """
 
     name: str
@@ -35,6 +40,7 @@ class Key:
     corpora: frozenset[str] | None = None
     rate: str | None = None
     created_at: str = ""
+    root: Path | None = None
 
     def allows(self, scope: str) -> bool:
         """Say whether the key is for this scope."""
@@ -72,3 +78,30 @@ def require_corpus(corpus: str) -> None:
     """
     if not may_use(corpus):
         raise KeyScopeError("Your key does not open this corpus.", "Name one that it opens, or ask for another key.")
+
+
+def mark_of(id_: str, key: Key | None) -> str:
+    """Return what is kept beside an id, so that the key that was given it is known again; empty without a key.
+
+    It is another one for each id, so it does not tell which ids one key was given.
+    """
+    return "" if key is None else sha256(f"{id_} {key.sha256}".encode()).hexdigest()
+
+
+def opens_id(key: Key | None, id_: str, mark: str, corpora: Iterable[str] = ()) -> bool:
+    """Say whether a key opens what it names by an id; for others there is nothing of this id.
+
+    An `admin` key for all corpora opens everything, any other key what it was given itself, and what was given while
+    no key was asked for.
+
+    Args:
+        key: of the caller; None opens everything.
+        id_: that it names.
+        mark: kept beside the id, see `mark_of`.
+        corpora: that the thing comes from.
+    """
+    if key is None or (key.allows(ADMIN) and key.corpora is None):
+        return True
+    if mark:
+        return compare_digest(mark, mark_of(id_, key))
+    return key.corpora is None or key.corpora.issuperset(corpora)

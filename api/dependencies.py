@@ -137,8 +137,14 @@ class Ingester(Protocol):
         """Bring a file or folder into a corpus, which is made if it does not exist."""
         ...
 
-    def retry(self, corpus: str, tell: Callable[[Progress], None], stop: threading.Event) -> Result:
-        """Read the files of a corpus again that could not be read."""
+    def retry(
+        self,
+        corpus: str,
+        tell: Callable[[Progress], None],
+        stop: threading.Event,
+        within: Sequence[Path] | None = None,
+    ) -> Result:
+        """Read the files of a corpus again that could not be read, or those of them in some folders."""
         ...
 
 

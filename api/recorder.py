@@ -15,8 +15,10 @@ from pathlib import Path
 from typing import Any, Self
 
 from api.background import BackgroundWriter
+from api.caller import CALLER, mark_of, opens_id
 from api.views.evaluate import corpus_of, message_of
 from errors import FeedbackError, UnknownAnswerError
+from index.corpus import member_names
 from index.feedback.store import FeedbackStore, Given, Kind, Limits, Target, Verdict
 from query_engine.inquiry import Inquiry
 from query_engine.runtime.watching import asked
@@ -57,7 +59,8 @@ class Recorder:
         if not self._enabled:
             return None, events
         answer_id = _new_id()
-        return answer_id, self._noting(answer_id, inquiry, corpus, events)
+        mark = mark_of(answer_id, CALLER.get())
+        return answer_id, self._noting(partial(_given_answer, answer_id, mark, inquiry, corpus), events)
 
     def retrieval(self, inquiry: Inquiry, corpus: str, passages: Sequence[Passage]) -> str | None:
         """Note what a search found, and return its id; None if nothing is noted."""
@@ -65,20 +68,26 @@ class Recorder:
         if not self._enabled:
             return None
         retrieval_id = _new_id()
-        self._note(lambda: _given(retrieval_id, "retrieval", inquiry, corpus, passages))
+        mark = mark_of(retrieval_id, CALLER.get())
+        self._note(lambda: _given(retrieval_id, "retrieval", mark, inquiry, corpus, passages))
         return retrieval_id
 
     async def judge(self, id_: str, kind: Kind, target: Target, verdict: Verdict, text: str | None) -> None:
-        """Keep a verdict.
+        """Keep a verdict of the caller, whose key must open what is judged.
 
         Raises:
             FeedbackError: feedback is off; otherwise what `FeedbackStore.judge` raises.
         """
         self._check_enabled()
+        key = CALLER.get()  # the thread that writes has none
+
+        def opens(mark: str, corpus: str) -> bool:
+            return opens_id(key, id_, mark, member_names(corpus))
+
         until_s = time.monotonic() + self._wait_s
         while True:
             try:
-                return await self._writer.run(partial(self._store.judge, id_, kind, target, verdict, text))
+                return await self._writer.run(partial(self._store.judge, id_, kind, target, verdict, text, opens))
             except UnknownAnswerError:
                 if time.monotonic() >= until_s:
                     raise
@@ -101,7 +110,7 @@ class Recorder:
         self._store.close()
 
     async def _noting(
-        self, answer_id: str, inquiry: Inquiry, corpus: str, events: AsyncGenerator[Event, None]
+        self, given: Callable[[Done, tuple[str, ...]], Given], events: AsyncGenerator[Event, None]
     ) -> AsyncGenerator[Event, None]:
         told: list[str] = []
         async with aclosing(events):
@@ -110,7 +119,7 @@ class Recorder:
                     told.append(event.text)
                 elif isinstance(event, Done):
                     # Before the reader has it: a verdict sent at once comes after this.
-                    self._note(partial(_given_answer, answer_id, inquiry, corpus, event, tuple(told)))
+                    self._note(partial(given, event, tuple(told)))
                 yield event
 
     def _note(self, make: Callable[[], Given]) -> None:
@@ -125,10 +134,13 @@ def _new_id() -> str:
     return secrets.token_hex(16)
 
 
-def _given_answer(answer_id: str, inquiry: Inquiry, corpus: str, done: Done, told: tuple[str, ...]) -> Given:
+def _given_answer(  # noqa: PLR0917  # private; names match at every call
+    answer_id: str, mark: str, inquiry: Inquiry, corpus: str, done: Done, told: tuple[str, ...]
+) -> Given:
     return _given(
         answer_id,
         "answer",
+        mark,
         inquiry,
         corpus,
         done.passages,
@@ -141,7 +153,9 @@ def _given_answer(answer_id: str, inquiry: Inquiry, corpus: str, done: Done, tol
     )
 
 
-def _given(id_: str, kind: Kind, inquiry: Inquiry, corpus: str, passages: Sequence[Passage], **answered: Any) -> Given:
+def _given(  # noqa: PLR0917  # as above
+    id_: str, kind: Kind, mark: str, inquiry: Inquiry, corpus: str, passages: Sequence[Passage], **answered: Any
+) -> Given:
     return Given(
         id_,
         kind,
@@ -150,6 +164,7 @@ def _given(id_: str, kind: Kind, inquiry: Inquiry, corpus: str, passages: Sequen
         inquiry.filters,
         len(inquiry.turns),
         passages=tuple(map(_passage, passages)),
+        mark=mark,
         **answered,
     )
 

@@ -5,7 +5,7 @@ Flow: the command line, HTTP jobs and the measurements -> **here** -> `pipeline/
 
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import groupby, takewhile
@@ -113,17 +113,22 @@ def retry_failed(
     *,
     on_progress: Tell = lambda _progress: None,
     stop: threading.Event | None = None,
+    within: Sequence[Path] | None = None,
 ) -> Summary:
     """Read the files again that could not be read, or not completely, and nothing else.
 
-    Files that are gone are passed over; they count as vanished at their root's next ingestion.
+    Files that are gone are passed over; they count as vanished at their root's next ingestion. So are those of
+    ingestions that did not read one of the folders `within` or a part of it, unless that is None: also what a file
+    includes then lies in them.
 
     Raises:
         CorpusError: a store failed.
     """
     total = Summary(corpus.name)
     stop = stop or threading.Event()
-    notes = sorted(corpus.ledger.failed(), key=lambda note: (_run_of(note), note.source))
+    homes = None if within is None else [folder.resolve() for folder in within]
+    failed = [note for note in corpus.ledger.failed() if homes is None or _is_in(Path(note.root), homes)]
+    notes = sorted(failed, key=lambda note: (_run_of(note), note.source))
     for (root, root_name, _), group in groupby(notes, key=_run_of):
         listed = list(group)
         metadata = listed[0].options.get("metadata", {})
@@ -226,6 +231,13 @@ def _rebuild(run: _Run, settings: Settings, embedding: Embedding, corpus: str) -
         lock.release()
     summary.corpus = corpus
     return summary
+
+
+def _is_in(path: Path, folders: Iterable[Path]) -> bool:
+    try:
+        return any(map(path.resolve().is_relative_to, folders))
+    except (OSError, RuntimeError):  # a loop of links
+        return False
 
 
 def _run_of(note: SourceNote) -> tuple[str, str, str]:

@@ -30,6 +30,13 @@ def main(argv: Sequence[str] | None = None, prog: str = "treeline keys") -> int:
     )
     add.add_argument("--corpus", action="append", help="the only corpus that it opens; may be repeated")
     add.add_argument("--rate", help="requests that it may send, as 60/minute; without it no limit")
+    add.add_argument(
+        "--root",
+        type=Path,
+        metavar="PATH",
+        help="the only folder that it may have ingested by /ingest. Default: RAG_INGEST__ROOT/CORPUS for a key with "
+        "--corpus, else everything that the service may ingest",
+    )
     commands.add_parser("list", help="list the keys, a line each")
     revoke = commands.add_parser("revoke", help="take a key back, also from a service that runs")
     revoke.add_argument("name")
@@ -41,7 +48,7 @@ def _run(given: argparse.Namespace) -> int:
     path = _path()
     match given.command:
         case "add":
-            print(add_key(path, given.name, given.scope or [READ], given.corpus, given.rate))
+            print(add_key(path, given.name, given.scope or [READ], given.corpus, given.rate, root=given.root))
             print(f"Only a hash of it is kept, in {path}.", file=sys.stderr)
         case "revoke":
             revoke_key(path, given.name)
@@ -49,7 +56,9 @@ def _run(given: argparse.Namespace) -> int:
             for key in read_keys(path):
                 scopes = ",".join(scope for scope in SCOPES if scope in key.scopes)
                 corpora = "all corpora" if key.corpora is None else ",".join(sorted(key.corpora))
-                print("\t".join((key.name, scopes, corpora, key.rate or "no limit", key.created_at)))
+                print(
+                    "\t".join((key.name, scopes, corpora, key.rate or "no limit", key.created_at, str(key.root or "")))
+                )
     return 0
 
 

@@ -4,7 +4,7 @@ Flow: a job's thread -> **here** -> `ingestion/build.py` -> `job_view.result_of`
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from api.jobs.queue import Result
@@ -45,13 +45,20 @@ class Ingester:
             summary = ingest_into(opened, path, self._settings, embedding, options=options, on_progress=tell, stop=stop)
             return result_of(summary, chunks_total=opened.documents.leaf_count())
 
-    def retry(self, corpus: str, tell: Tell, stop: threading.Event) -> Result:
+    def retry(self, corpus: str, tell: Tell, stop: threading.Event, within: Sequence[Path] | None = None) -> Result:
         """Read the files of a corpus again that could not be read; blocks.
+
+        Args:
+            corpus: its name.
+            tell: is given the progress.
+            stop: set it to end the run.
+            within: folders whose files are read, see `ingestion.build.retry_failed`; None reads all.
 
         Raises:
             RagError: what `ingestion.build.retry_failed` raises.
         """
         with self._engines.lease(corpus) as engine:
             opened = engine.corpus
-            summary = retry_failed(opened, self._settings, self._engines.embedding, on_progress=tell, stop=stop)
+            embedding = self._engines.embedding
+            summary = retry_failed(opened, self._settings, embedding, on_progress=tell, stop=stop, within=within)
             return result_of(summary, chunks_total=opened.documents.leaf_count())

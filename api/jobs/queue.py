@@ -199,10 +199,7 @@ class Jobs:
         with self._changed:
             if job := self._jobs.get(job_id):
                 return job
-        raise UnknownJobError(
-            "There is no such job.",
-            f"They end with the service, and the last {MAX_FINISHED} finished ones are kept; what was committed stays.",
-        )
+        raise unknown_job()
 
     def recent(self) -> list[Job]:
         """Return all jobs that are known, the newest first."""
@@ -296,3 +293,11 @@ class Jobs:
         finished = [job.id for job in self._jobs.values() if job.finished_at]
         for job_id in finished[: max(0, len(finished) - MAX_FINISHED + 1)]:
             del self._jobs[job_id]
+
+
+def unknown_job() -> UnknownJobError:
+    """Return the refusal of an id that no job has."""
+    return UnknownJobError(
+        "There is no such job.",
+        f"They end with the service, and the last {MAX_FINISHED} finished ones are kept; what was committed stays.",
+    )

@@ -1,10 +1,13 @@
-"""Bound the sessions of `/mcp`, and refuse a request whose id is taken; the SDK would never answer one of the two.
+"""Bound the sessions of `/mcp`, keep each for the key that began it, and refuse a request whose id is taken.
+
+The SDK would never answer one of two requests with one id. To other keys a session is unknown, as one that has ended.
 
 A new session takes the place of the one that was idle longest. Its client gets a 404 and, as the protocol says, begins
 a new one. A session is not idle while one of its requests is answered.
 """
 
 import json
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -13,12 +16,28 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from api.caller import CALLER, Key
 from api.errors import RETRY_AFTER_S
 from errors import TooManyQuestionsError
 
 SESSION_ID = "mcp-session-id"
 INVALID_REQUEST = -32600
+# The SDK names sessions by 32 hex digits.
+_UNKNOWN = b"unknown"
 REPEATED_ID = "Another request with this id is being answered. Give each request of a session its own id."
+
+
+@dataclass(frozen=True, slots=True)
+class _Session:
+    """A session that is open.
+
+    Attributes:
+        key: that began it; None if none is asked for.
+        running: the ids of its requests that are being answered.
+    """
+
+    key: str | None
+    running: list[str | None] = field(default_factory=list)
 
 
 class Sessions:
@@ -32,8 +51,8 @@ class Sessions:
     def __init__(self, application: ASGIApp, limit: int) -> None:
         self._application = application
         self._limit = limit
-        # Session -> the ids of its requests that are being answered; the session that was used last stands last.
-        self._open: dict[str, list[str | None]] = {}
+        # The session that was used last stands last.
+        self._open: dict[str, _Session] = {}
         self._opening = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -41,16 +60,17 @@ class Sessions:
         body = await Request(scope, receive).body()
         name, call = Headers(scope=scope).get(SESSION_ID), _parsed(body)
         again = partial(_again, [{"type": "http.request", "body": body, "more_body": False}], receive)
-        if name in self._open:
+        session = self._open.get(name or "")
+        if name is not None and session is not None and session.key == _name_of(CALLER.get()):
             await self._answer(name, call, scope, again, send)
         elif name is None and call.get("method") == "initialize":
             await self._begin(scope, again, send)
         else:  # it needs no session, or is refused
-            await self._application(scope, again, send)
+            await self._application(_without_session(scope), again, send)
 
     async def _begin(self, scope: Scope, receive: Receive, send: Send) -> None:
         while len(self._open) + self._opening >= self._limit:
-            idle = next((name for name, running in self._open.items() if not running), None)
+            idle = next((name for name, one in self._open.items() if not one.running), None)
             if idle is None:
                 break  # the SDK refuses
             del self._open[idle]
@@ -65,7 +85,7 @@ class Sessions:
                 if message["status"] == 200:
                     name = headers[SESSION_ID]
                     self._opening -= 1
-                    self._open[name] = [None]
+                    self._open[name] = _Session(_name_of(CALLER.get()), [None])
                 elif message["status"] == 503:
                     headers["Retry-After"] = str(RETRY_AFTER_S[TooManyQuestionsError])
             await send(message)
@@ -81,12 +101,12 @@ class Sessions:
     async def _answer(self, name: str, call: dict[str, Any], scope: Scope, receive: Receive, send: Send) -> None:
         # The SDK compares ids as text as well.
         id_ = str(call["id"]) if "method" in call and "id" in call else None
-        if id_ is not None and id_ in self._open[name]:
+        if id_ is not None and id_ in self._open[name].running:
             error = {"code": INVALID_REQUEST, "message": REPEATED_ID}
             # With the id it would look like the reply to the other request.
             await JSONResponse({"jsonrpc": "2.0", "id": None, "error": error}, 400)(scope, receive, send)
             return
-        self._open[name].append(id_)
+        self._open[name].running.append(id_)
         try:
             await self._application(scope, receive, send)
         finally:
@@ -95,10 +115,10 @@ class Sessions:
             self._left(name, id_)
 
     def _left(self, name: str, id_: str | None) -> None:
-        running = self._open.pop(name, None)
-        if running is not None:
-            running.remove(id_)
-            self._open[name] = running
+        session = self._open.pop(name, None)
+        if session is not None:
+            session.running.remove(id_)
+            self._open[name] = session
 
     async def _end(self, name: str) -> None:
         async def receive() -> Message:
@@ -109,6 +129,17 @@ class Sessions:
 
         headers = [(SESSION_ID.encode(), name.encode())]
         await self._application({"type": "http", "method": "DELETE", "path": "/mcp", "headers": headers}, receive, send)
+
+
+def _name_of(key: Key | None) -> str | None:
+    return None if key is None else key.sha256
+
+
+def _without_session(scope: Scope) -> Scope:
+    """Return the request with an unknown session in place of the one that it names, if it does."""
+    name = SESSION_ID.encode()
+    headers = [(one, _UNKNOWN if one.lower() == name else value) for one, value in scope["headers"]]
+    return {**scope, "headers": headers}
 
 
 async def _again(read: list[Message], receive: Receive) -> Message:

@@ -11,14 +11,14 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Request
 from starlette.concurrency import run_in_threadpool
 
-from api.caller import caller_name, may_use, require_corpus
+from api.caller import CALLER, caller_name, may_use, require_corpus
 from api.dependencies import Service, ServiceDep
 from api.described import replied
-from api.jobs.queue import Job, Result, Writes
+from api.jobs.queue import Job, Result, Writes, unknown_job
 from api.jobs.view import show, show_briefly
 from api.schemas.replies.corpora import JobReply, JobsReply
 from api.schemas.requests import IngestBody
-from api.security.ingest_paths import locate
+from api.security.ingest_paths import IngestPaths
 from api.views.negotiation import JSONReply
 from errors import SettingsError
 from ingestion.schema import Progress
@@ -95,8 +95,10 @@ def check_opens(service: Service, corpus: str) -> None:
 
 
 def _job(service: Service, job_id: str) -> Job:
+    """Return a job, unless the caller's key does not open its corpus: then there is none, as for any other id."""
     job = service.jobs.get(job_id)
-    require_corpus(job.request["corpus"])
+    if not may_use(job.request["corpus"]):
+        raise unknown_job()
     return job
 
 
@@ -112,7 +114,9 @@ def submit(service: Service, body: IngestBody, client: str = "") -> Job:
         RagError: it is refused: for its path, its corpus, or because too many are waiting.
     """
     corpus = body.corpus or service.settings.index.corpus
-    path = None if body.retry else _path(service, body)
+    require_corpus(corpus)  # before its folder is looked at
+    paths = IngestPaths(CALLER.get(), corpus, service.settings, service.ingest_roots)
+    path = None if body.retry else _path(paths, body)
     if body.retry:
         with service.engines.lease(corpus):
             pass  # one that does not exist has nothing to retry
@@ -120,21 +124,23 @@ def submit(service: Service, body: IngestBody, client: str = "") -> Job:
     request = body.model_dump(exclude={"wait"}, exclude_defaults=True) | {"corpus": corpus}
     request |= {"path": str(path)} if path else {}
     writes = Writes(corpus, None if body.retry else FOLDERS)
-    return service.jobs.submit(request, _work(service, body, corpus), client, writes)
+    return service.jobs.submit(request, _work(service, body, paths), client, writes)
 
 
-def _work(service: Service, body: IngestBody, corpus: str) -> Callable[..., Result]:
+def _work(service: Service, body: IngestBody, paths: IngestPaths) -> Callable[..., Result]:
+    corpus = paths.corpus
+
     def work(tell: Callable[[Progress], None], stop: threading.Event) -> Result:
         with service.write_locks.hold_for_job(corpus):
             if body.retry:
-                return service.ingester.retry(corpus, tell, stop)
-            return service.ingester.ingest(corpus, _path(service, body), body.options(), tell, stop)
+                return service.ingester.retry(corpus, tell, stop, paths.retried())
+            return service.ingester.ingest(corpus, _path(paths, body), body.options(), tell, stop)
 
     return work
 
 
-def _path(service: Service, body: IngestBody) -> pathlib.Path:
-    path = locate(service.ingest_roots, body.path or "")
+def _path(paths: IngestPaths, body: IngestBody) -> pathlib.Path:
+    path = paths.locate(body.path or "")
     if body.prune and not path.is_dir():
         raise SettingsError("The path is one file; nothing can have vanished from it.", "Prune a whole folder.")
     return path

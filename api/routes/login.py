@@ -15,7 +15,7 @@ from starlette.responses import RedirectResponse, Response
 
 from api.caller import CALLER, NOBODY
 from api.dependencies import ServiceDep
-from api.security.auth import COOKIE, cookie_value
+from api.security.auth import COOKIE, address_of, cookie_value
 from api.security.keyring import Keyring
 
 MAX_NEXT_CHARS = 8000
@@ -41,7 +41,7 @@ async def login(request: Request, service: ServiceDep) -> Response:
     fields = parse_qs((await request.body())[:MAX_FORM_BYTES].decode(errors="replace"))
     key, to = fields.get("key", [""])[0].strip(), fields.get("next", [None])[0]
     keyring: Keyring = request.app.state.keyring
-    if keyring.guarded and keyring.find([key]) is None:
+    if keyring.guarded and keyring.find_for(address_of(request.scope), [key], by_hand=True) is None:
         return service.pages.login(request, _local(to), refused=True)
     reply = _sent_on(request, to)
     secure = request.url.scheme == "https" or (service.settings.serve.public_url or "").startswith("https://")

@@ -19,6 +19,7 @@ from api.schemas.replies.pipelines import (
     SavedPipelinesReply,
     StepsReply,
 )
+from api.security.own_tasks import OwnTask
 from api.views.negotiation import JSONReply
 from errors import PipelineError
 from pipelines.body import plain, read_plan
@@ -27,7 +28,7 @@ from pipelines.comparing import NAMES, compare
 from pipelines.examples import examples
 from pipelines.tasks.store import SavedPipeline
 
-router = APIRouter()
+router = APIRouter(dependencies=[OwnTask])
 
 MAX_NAME_CHARS = 200
 MAX_ID_CHARS = 100

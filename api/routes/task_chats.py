@@ -16,6 +16,7 @@ from api.answering.runner import RunnerDep
 from api.answering.sse import finish
 from api.dependencies import Service, ServiceDep
 from api.schemas.requests import ModelName, Question
+from api.security.own_tasks import OwnTask
 from api.views.task_chat import is_whole, to_chat_text, warning_header
 from pipelines.parameters import MAX_NAME_CHARS
 from pipelines.tasks.chats import Chat
@@ -23,7 +24,7 @@ from query_engine.inquiry import Inquiry
 from query_engine.synthesis.build import QUOTES, writer_names
 from sources.given_pages import GivenPage
 
-router = APIRouter()
+router = APIRouter(dependencies=[OwnTask])
 
 MAX_ID_CHARS = 100
 TASK = "Id of the finished task."

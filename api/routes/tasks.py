@@ -6,6 +6,7 @@ slots, so no question waits for one.
 
 import asyncio
 from concurrent.futures import Future
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Path, Query
@@ -13,9 +14,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import PlainTextResponse
 
+from api.caller import CALLER, mark_of
 from api.dependencies import Service, ServiceDep
 from api.described import replied
 from api.schemas.replies.pipelines import TableReply, TaskReply
+from api.security.own_tasks import OwnTask
 from api.views.negotiation import JSONReply
 from errors import TasksUnavailableError
 from pipelines.body import MAX_STEPS
@@ -24,7 +27,7 @@ from pipelines.tasks import view
 # Rows in `data`; the reply says how many are left out, and `GET /task/table` returns them.
 MAX_REPLY_BYTES = 16_000_000
 
-router = APIRouter()
+router = APIRouter(dependencies=[OwnTask])
 
 PipelineBody = Annotated[
     Any,
@@ -65,7 +68,7 @@ async def run(body: PipelineBody, service: ServiceDep) -> JSONReply:
 @router.post("/task/enqueue", response_class=PlainTextResponse)
 def enqueue(body: PipelineBody, service: ServiceDep) -> PlainTextResponse:
     """Put a pipeline in line and return the task's id."""
-    return PlainTextResponse(service.pipelines.tasks.submit(body))
+    return PlainTextResponse(service.pipelines.tasks.submit(body, partial(mark_of, key=CALLER.get())))
 
 
 @router.get("/task/progress/{task_id}", responses=replied(TaskReply))
@@ -119,5 +122,5 @@ def cancel(task_id: TaskId, service: ServiceDep) -> PlainTextResponse:
 
 def _submit(service: Service, body: object) -> tuple[str, "Future[None]"]:
     tasks = service.pipelines.tasks
-    task_id = tasks.submit(body)
+    task_id = tasks.submit(body, partial(mark_of, key=CALLER.get()))
     return task_id, tasks.end_of(task_id)

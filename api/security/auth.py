@@ -57,7 +57,9 @@ ABOUT_ALL_CORPORA = ("/pipeline", "/task", "/runs", "/study", "/cache", "/metric
 
 
 class KeyGate:
-    """ASGI middleware: finds the key of a request; 401 where one is needed and missing, 429 where it is used too much.
+    """ASGI middleware: finds the key of a request.
+
+    It replies 401 where one is needed and missing, 429 where it is used too much or too many wrong ones came.
 
     Args:
         app: what stands behind it.
@@ -87,8 +89,9 @@ class KeyGate:
 
     def _admitted(self, scope: Scope) -> Key:
         headers = Headers(scope=scope)
-        key = self._keyring.find(_sent(headers))
-        if key is None and (key := self._keyring.find(_in_cookie(headers))) is not None:
+        sent, in_cookie = _sent(headers), _in_cookie(headers)
+        key = self._keyring.find_for(address_of(scope), sent + in_cookie)
+        if key is not None and self._keyring.find(sent) is None:
             _require_page(scope, headers)
         if key is None:
             if scope["path"] in OPEN_PATHS:
@@ -136,6 +139,12 @@ def refusal(key: Key | None, method: str, path: str) -> KeyScopeError | None:
 
 
 KeyRequired = Depends(require_scope)
+
+
+def address_of(scope: Scope) -> str:
+    """Return the address of a client, as RAG_SERVE__PROXIES tell it; empty if it has none."""
+    client = scope.get("client")
+    return str(client[0]) if client else ""
 
 
 def cookie_value(key: str) -> str:

@@ -1,7 +1,7 @@
 """The keys that a service knows: those of its settings, and those of the file that `treeline keys` writes.
 
-Flow: settings and file -> **here** -> `auth.py` asks whose a sent key is. A file that has changed is read again, so a
-key can be added or revoked under a running service.
+Flow: settings and file -> **here** -> `auth.py` asks whose a sent key is; `guesses.py` counts wrong ones. A file that
+has changed is read again, so a key can be added or revoked under a running service.
 
 Only hashes are kept. The command makes keys of 256 random bits, which nobody can find by trying, so one round of
 SHA-256 hides them; the keys of the settings are chosen by people, and are hidden from nobody who reads the settings.
@@ -19,9 +19,10 @@ from hmac import compare_digest
 from pathlib import Path
 from typing import Any
 
-from limits import parse
+from limits import parse_many
 
 from api.caller import ADMIN, SCOPES, Key
+from api.security.guesses import Guesses
 from errors import SettingsError
 from index.corpus import check_corpus_name
 from index.disk import private_file, sync_folder
@@ -30,7 +31,7 @@ from settings import ServeSettings
 logger = logging.getLogger(__name__)
 
 KEY_BYTES = 32
-_BROKEN = "Restore the file, or delete it and add its keys again by `treeline keys add`."
+_BROKEN = "Correct or restore the file, or delete it and add its keys again by `treeline keys add`."
 
 
 class Keyring:
@@ -52,6 +53,26 @@ class Keyring:
         self._file = serve.keys_file
         self._seen = _version(self._file)
         self._filed = read_keys(self._file) if self._file is not None else []
+        self._guesses = Guesses()
+
+    def find_for(self, address: str, sent: Sequence[str], *, by_hand: bool = False) -> Key | None:
+        """Return the key that a client shows, as `find` does, and count those before it as wrong.
+
+        Args:
+            address: of the client; empty if it has none.
+            sent: what it shows, by precedence.
+            by_hand: a person has typed it.
+
+        Raises:
+            TooManyRequestsError: too many wrong ones came from this address, so this one is not looked at.
+        """
+        if sent:
+            self._guesses.check(address)
+        for one in sent:
+            if (key := self.find([one])) is not None:
+                return key
+            self._guesses.note(address, sha256_of(one), by_hand=by_hand)
+        return None
 
     def find(self, sent: Iterable[str]) -> Key | None:
         """Return what is known of the first of these keys that is one; None if none of them is.
@@ -90,7 +111,9 @@ def read_keys(path: Path) -> list[Key]:
         return [_key(raw) for raw in json.loads(path.read_text(encoding="utf-8"))["keys"]]
     except FileNotFoundError:
         return []
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except SettingsError as error:
+        raise SettingsError(f"A key in the file of RAG_SERVE__KEYS_FILE is not valid: {error.fact}", _BROKEN) from error
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise SettingsError(f"The file of RAG_SERVE__KEYS_FILE cannot be read: {error}.", _BROKEN) from error
 
 
@@ -107,6 +130,7 @@ def write_keys(path: Path, keys: Sequence[Key]) -> None:
             "scopes": sorted(key.scopes, key=SCOPES.index),
             "corpora": None if key.corpora is None else sorted(key.corpora),
             "rate": key.rate,
+            "root": None if key.root is None else str(key.root),
             "created_at": key.created_at,
         }
         for key in keys
@@ -125,13 +149,30 @@ def write_keys(path: Path, keys: Sequence[Key]) -> None:
         ) from error
 
 
-def add_key(path: Path, name: str, scopes: Iterable[str], corpora: Collection[str] | None, rate: str | None) -> str:
+def add_key(
+    path: Path,
+    name: str,
+    scopes: Iterable[str],
+    corpora: Collection[str] | None,
+    rate: str | None,
+    *,
+    root: Path | None = None,
+) -> str:
     """Make a key, note it in the file, and return it; it is shown nowhere else.
 
+    Args:
+        path: of the file.
+        name: for people: one line that is not blank.
+        scopes: some of `SCOPES`.
+        corpora: the only ones that it opens; None: all of them.
+        rate: as `60/minute`, at least one request; None: no limit.
+        root: the only folder that it may have ingested; it need not exist yet.
+
     Raises:
-        SettingsError: there is a key of this name, the rate is not one, a corpus cannot have its name, or the file
-            cannot be read or written.
+        SettingsError: the name is taken or is not a line, the rate is not one, a corpus cannot have its name, or the
+            file cannot be read or written.
     """
+    _check_name(name)
     for corpus in corpora or ():
         check_corpus_name(corpus)
     known = read_keys(path)
@@ -142,7 +183,8 @@ def add_key(path: Path, name: str, scopes: Iterable[str], corpora: Collection[st
     made = secrets.token_urlsafe(KEY_BYTES)
     opens = None if corpora is None else frozenset(corpora)
     at = datetime.now(UTC).isoformat(timespec="seconds")
-    write_keys(path, [*known, Key(name, sha256_of(made), frozenset(scopes), opens, rate, at)])
+    folder = None if root is None else _checked_root(root.absolute())
+    write_keys(path, [*known, Key(name, sha256_of(made), frozenset(scopes), opens, rate, at, folder)])
     return made
 
 
@@ -165,17 +207,41 @@ def _key(raw: dict[str, Any]) -> Key:
         raise ValueError(f"there is no scope {min(unknown)!r}")
     if len(bytes.fromhex(raw["sha256"])) != hashlib.sha256().digest_size:
         raise ValueError("a hash has another length")
+    _check_name(raw["name"])
     if raw["rate"] is not None:
         _check_rate(raw["rate"])
-    key = Key(str(raw["name"]), raw["sha256"], scopes, rate=raw["rate"], created_at=str(raw["created_at"]))
+    root = None if raw.get("root") is None else _checked_root(Path(raw["root"]))  # earlier releases wrote none
+    key = Key(raw["name"], raw["sha256"], scopes, rate=raw["rate"], created_at=str(raw["created_at"]), root=root)
     return key if corpora is None else replace(key, corpora=frozenset(map(str, corpora)))
+
+
+def _check_name(name: str) -> None:
+    if not _is_line(name):
+        raise SettingsError(
+            f"{name!r} cannot name a key.", "Write one line that is not blank, without control characters."
+        )
+
+
+def _checked_root(root: Path) -> Path:
+    if not root.is_absolute() or not _is_line(str(root)):
+        raise SettingsError(f"{str(root)!r} cannot be the folder of a key.", "Write an absolute path, on one line.")
+    return root
+
+
+def _is_line(text: str) -> bool:
+    """Say whether a list of keys can show a text in its line."""
+    return bool(text.strip()) and text.isprintable()
 
 
 def _check_rate(rate: str) -> None:
     try:
-        parse(rate)
-    except ValueError as error:
-        raise SettingsError(f"{rate!r} is not a rate.", "Write it as `60/minute`, `2/second` or `1000/day`.") from error
+        (limit,) = parse_many(rate)
+    except ValueError:  # not a rate, or several, of which only one would be kept to
+        limit = None
+    if limit is None or limit.amount < 1 or not _is_line(rate):
+        raise SettingsError(
+            f"{rate!r} is not a rate.", "Write one of at least one request: `60/minute`, `2/second` or `1000/day`."
+        )
 
 
 def _version(path: Path | None) -> tuple[int, int, int] | None:

@@ -1,8 +1,9 @@
 """Answers and retrievals as they were returned, and the verdicts on them, in one SQLite file beside the corpora.
 
 Flow: `api/recorder.py` notes each answer, and later a verdict on it -> **here** -> `GET /feedback`, `python -m eval
-cases`. Who asked is not kept. Records without a verdict expire after some days, others later; the oldest are deleted
-first when the file is full. Blocks; used by one thread of a process, while others may read the file.
+cases`. Who asked is not kept, only a mark by which the key that asked is known again. Records without a verdict expire
+after some days, others later; the oldest are deleted first when the file is full. Blocks; used by one thread of a
+process, while others may read the file.
 """
 
 import json
@@ -74,6 +75,7 @@ class Given:
             several corpora each with its `corpus`.
         synthesizer: who wrote the answer.
         fingerprint: of settings, models and documents.
+        mark: by which the key that it was given to is known again; empty if there was none. It is told nobody.
     """
 
     id: str
@@ -89,6 +91,7 @@ class Given:
     passages: tuple[dict[str, Any], ...] = ()
     synthesizer: str | None = None
     fingerprint: str = ""
+    mark: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,11 +155,28 @@ class FeedbackStore:
                 self._sweep(connection)
         self._noted += 1
 
-    def judge(self, id_: str, kind: Kind, target: Target, verdict: Verdict, text: str | None) -> None:
+    def judge(  # noqa: PLR0917  # names match at every call
+        self,
+        id_: str,
+        kind: Kind,
+        target: Target,
+        verdict: Verdict,
+        text: str | None,
+        opens: Callable[[str, str], bool] = lambda _mark, _corpus: True,
+    ) -> None:
         """Keep a verdict; one on the same target is replaced.
 
+        Args:
+            id_: of what is judged.
+            kind: of it.
+            target: the part that is judged.
+            verdict: on it.
+            text: a remark.
+            opens: given the mark and the corpus of what has the id, says whether it is there for the one who judges.
+
         Raises:
-            UnknownAnswerError: nothing of this kind has the id, or not any more, or it has no such part.
+            UnknownAnswerError: nothing of this kind has the id, or not any more or not for the one who judges, or it
+                has no such part.
             TooMuchFeedbackError: there are `MAX_VERDICTS` on other parts of it.
             FeedbackError: the file is damaged.
             StorageError: the file cannot be written.
@@ -164,20 +184,21 @@ class FeedbackStore:
         if not self.path.is_file():
             raise _unknown(kind)
         with self._writing() as connection:
-            query = sa.select(_given.c.body).where(_given.c.id == id_, _given.c.kind == kind)
-            body = connection.execute(query).scalar_one_or_none()
-            if body is None:
+            query = sa.select(_given.c.body, _given.c.corpus).where(_given.c.id == id_, _given.c.kind == kind)
+            row = connection.execute(query).one_or_none()
+            given = {} if row is None else json.loads(row.body)
+            if row is None or not opens(given.get("mark", ""), row.corpus):
                 raise _unknown(kind)
-            target = _within(json.loads(body), target)
-            row = {"id": id_, "target": json.dumps(asdict(target)), "verdict": verdict, "text": json.dumps(text)}
-            same = (_verdicts.c.id == id_) & (_verdicts.c.target == row["target"])
+            target = _within(given, target)
+            new = {"id": id_, "target": json.dumps(asdict(target)), "verdict": verdict, "text": json.dumps(text)}
+            same = (_verdicts.c.id == id_) & (_verdicts.c.target == new["target"])
             connection.execute(sa.delete(_verdicts).where(same))
             count = sa.select(sa.func.count()).where(_verdicts.c.id == id_)
             if connection.execute(count).scalar_one() >= MAX_VERDICTS:
                 raise TooMuchFeedbackError(
                     f"This {kind} has {MAX_VERDICTS} verdicts already.", "Replace one by sending it with its target."
                 )
-            connection.execute(sa.insert(_verdicts).values(**row, at=self._clock()))
+            connection.execute(sa.insert(_verdicts).values(**new, at=self._clock()))
 
     def judged(self, corpus: str | None = None) -> Iterator[dict[str, Any]]:
         """Yield everything that was judged, oldest first, as JSON-ready values: `Given`, `at` and `feedback`.
@@ -270,7 +291,9 @@ def _body(given: Given) -> str:
 
 def _exported(row: Any, feedback: list[dict[str, Any]]) -> dict[str, Any]:
     head = {"id": row.id, "kind": row.kind, "corpus": row.corpus, "at": row.at}
-    return {**head, **json.loads(row.body), "feedback": feedback}
+    body = json.loads(row.body)
+    body.pop("mark", None)  # earlier releases kept none
+    return {**head, **body, "feedback": feedback}
 
 
 def _within(given: dict[str, Any], target: Target) -> Target:

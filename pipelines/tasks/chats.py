@@ -97,9 +97,7 @@ class Chats:
             turns = database.execute("SELECT role, text FROM turns WHERE chat_id = ? ORDER BY number", [chat_id])
             said = tuple(Turn(turn["role"], _MARK.sub("", turn["text"])) for turn in turns)
         if row is None or task_id not in {None, row["task_id"]}:
-            raise UnknownChatError(
-                "There is no such chat.", "Begin one by GET /task/chat/new; it expires with its task."
-            )
+            raise unknown_chat()
         return Chat(chat_id, row["task_id"], row["text_column"], row["model"], said)
 
     def add(self, chat_id: str, message: str, reply: str) -> None:
@@ -121,6 +119,11 @@ class Chats:
         """Return the documents, named `Doc 1` and so on by their place in the table; rows without text are left out."""
         table = read_state(self._store, chat.task_id, "", columns={chat.column, TITLE})
         return pages_of(table, chat.column, CHAT_DOCUMENTS)
+
+
+def unknown_chat() -> UnknownChatError:
+    """Return the refusal of an id that no chat has."""
+    return UnknownChatError("There is no such chat.", "Begin one by GET /task/chat/new; it expires with its task.")
 
 
 def pages_of(state: PipelineState, column: str, most: int) -> list[GivenPage]:

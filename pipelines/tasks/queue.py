@@ -8,7 +8,7 @@ finished step at the next start.
 import logging
 import threading
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any
@@ -62,8 +62,12 @@ class TaskQueue:
             with self._changed:
                 self._start_threads()
 
-    def submit(self, body: object) -> str:
+    def submit(self, body: object, mark: Callable[[str], str] = lambda _: "") -> str:
         """Check a pipeline, put it in line, and return the task's id.
+
+        Args:
+            body: the pipeline.
+            mark: returns what is kept as the mark of a task with this id.
 
         Raises:
             PipelineError: the pipeline cannot run.
@@ -74,7 +78,7 @@ class TaskQueue:
         plan = read_plan(body, self._registry, self._runner.services)
         self._expire()
         with self._changed:
-            task_id = self.store.add(plan.body, MAX_WAITING)
+            task_id = self.store.add(plan.body, MAX_WAITING, mark)
             self._start_threads()
             self._changed.notify()
         return task_id

@@ -12,7 +12,7 @@ import json
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,7 +32,8 @@ _TABLES = """
 CREATE TABLE IF NOT EXISTS tasks (
     number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, body TEXT NOT NULL, state TEXT NOT NULL,
     created_s REAL NOT NULL, started_s REAL, ended_s REAL,
-    error TEXT NOT NULL DEFAULT '', error_step TEXT NOT NULL DEFAULT '', log TEXT NOT NULL DEFAULT '[]');
+    error TEXT NOT NULL DEFAULT '', error_step TEXT NOT NULL DEFAULT '', log TEXT NOT NULL DEFAULT '[]',
+    mark TEXT NOT NULL DEFAULT '');
 CREATE INDEX IF NOT EXISTS tasks_by_state ON tasks (state, number);
 CREATE TABLE IF NOT EXISTS snapshots (
     task_id TEXT NOT NULL, step INTEGER NOT NULL, facts TEXT NOT NULL, documents BLOB NOT NULL,
@@ -63,6 +64,7 @@ class Task:
         error: why it failed; empty if it did not.
         error_step: the number of the step that failed.
         log: lines.
+        mark: by which whoever submitted it is known again; empty if everybody may have it.
     """
 
     id: str
@@ -74,6 +76,7 @@ class Task:
     error: str
     error_step: str
     log: tuple[str, ...]
+    mark: str = ""
 
     @property
     def has_ended(self) -> bool:
@@ -119,10 +122,15 @@ class TaskStore:
             self._database.execute("PRAGMA synchronous=NORMAL")
             self._database.execute("PRAGMA foreign_keys=ON")  # a chat goes with its task
             self._database.executescript(_TABLES)
-            self._add_briefs()
+            self._add_columns()
 
-    def add(self, body: dict[str, Any], most_queued: int) -> str:
+    def add(self, body: dict[str, Any], most_queued: int, mark: Callable[[str], str] = lambda _: "") -> str:
         """Put a task in line and return its id.
+
+        Args:
+            body: its pipeline, plain.
+            most_queued: tasks that may be in line.
+            mark: returns the mark of a task with this id.
 
         Raises:
             TooManyTasksError: so many are in line already.
@@ -133,8 +141,8 @@ class TaskStore:
             if queued >= most_queued:
                 raise TooManyTasksError(f"{queued} tasks are waiting already.", "Try again when some have ended.")
             database.execute(
-                "INSERT INTO tasks (id, body, state, created_s) VALUES (?, ?, 'queued', ?)",
-                [task_id, json.dumps(body), time.time()],
+                "INSERT INTO tasks (id, body, state, created_s, mark) VALUES (?, ?, 'queued', ?, ?)",
+                [task_id, json.dumps(body), time.time(), mark(task_id)],
             )
         return task_id
 
@@ -183,7 +191,7 @@ class TaskStore:
         with self.reading() as database:
             row = database.execute("SELECT * FROM tasks WHERE id = ?", [task_id]).fetchone()
         if row is None:
-            raise UnknownTaskError("Task id not found.", EXPIRED)
+            raise unknown_task()
         return _task(row)
 
     def facts(self, task_id: str) -> list[dict[str, Any]]:
@@ -203,7 +211,7 @@ class TaskStore:
                 "SELECT documents FROM snapshots WHERE task_id = ? AND step = ?", [task_id, step]
             ).fetchone()
         if row is None:  # the task has been deleted meanwhile
-            raise UnknownTaskError("Task id not found.", EXPIRED)
+            raise unknown_task()
         return bytes(row["documents"])
 
     def size(self, task_id: str) -> int:
@@ -303,8 +311,10 @@ class TaskStore:
         if self._held is not None:
             self._held.close()
 
-    def _add_briefs(self) -> None:
+    def _add_columns(self) -> None:
         """Bring a file of an earlier version up to this one: it listed pipelines by reading all of their bodies."""
+        if "mark" not in [row["name"] for row in self._database.execute("PRAGMA table_info(tasks)")]:
+            self._database.execute("ALTER TABLE tasks ADD COLUMN mark TEXT NOT NULL DEFAULT ''")
         names = [row["name"] for row in self._database.execute("PRAGMA table_info(pipelines)")]
         if "brief" not in names:
             self._database.execute("ALTER TABLE pipelines ADD COLUMN brief TEXT")
@@ -373,6 +383,7 @@ def _task(row: sqlite3.Row) -> Task:
         error=row["error"],
         error_step=row["error_step"],
         log=tuple(json.loads(row["log"])),
+        mark=row["mark"],
     )
 
 
@@ -380,6 +391,11 @@ def _brief(body: Mapping[str, Any]) -> str:
     """Return what a list says of a pipeline, as JSON."""
     numbers = sorted((name for name in body if name.isdigit()), key=int)
     return json.dumps({"query": body.get("query"), "steps": [body[number]["id"] for number in numbers]})
+
+
+def unknown_task() -> UnknownTaskError:
+    """Return the refusal of an id that no task has."""
+    return UnknownTaskError("Task id not found.", EXPIRED)
 
 
 def _unknown_pipeline() -> UnknownPipelineError:

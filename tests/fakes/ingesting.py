@@ -1,7 +1,7 @@
 """An ingester that follows a script, so that jobs and their routes can be tested without stores or models."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -25,6 +25,7 @@ class FakeIngester:
         held: the ingestion waits until it is stopped, or `go` is set.
         began: set when an ingestion has told its progress.
         asked: corpus, path and options of each ingestion, in order; a retry has neither path nor options.
+        within: the folders of the last retry.
     """
 
     summary: Summary = field(default_factory=lambda: Summary("default", new=2, unchanged=1, leaves=8, duration_s=1.5))
@@ -33,12 +34,14 @@ class FakeIngester:
     go: threading.Event = field(default_factory=threading.Event)
     began: threading.Event = field(default_factory=threading.Event)
     asked: list[tuple[str, Path | None, RunOptions | None]] = field(default_factory=list)
+    within: Sequence[Path] | None = None
 
     def ingest(self, corpus: str, path: Path, options: RunOptions, tell: Tell, stop: threading.Event) -> Result:
         self.asked.append((corpus, path, options))
         return self._work(tell, stop)
 
-    def retry(self, corpus: str, tell: Tell, stop: threading.Event) -> Result:
+    def retry(self, corpus: str, tell: Tell, stop: threading.Event, within: Sequence[Path] | None = None) -> Result:
+        self.within = within
         self.asked.append((corpus, None, None))
         return self._work(tell, stop)
 

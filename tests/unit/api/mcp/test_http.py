@@ -382,14 +382,13 @@ async def test_a_key_opens_it() -> None:
         assert (await client.list_tools()).tools
 
 
-@pytest.mark.parametrize("era", ERAS)
-async def test_in_one_session_each_request_has_its_own_key(tmp_path: Path, era: str) -> None:
+async def test_where_no_session_is_begun_each_request_has_its_own_key(tmp_path: Path) -> None:
     path = tmp_path / "keys.json"
     every, mine = add_key(path, "every", ["read"], None, None), add_key(path, "mine", ["read"], ["default"], None)
     app = app_of(FakeEngine(), FakeEngine(corpus="secret"), serve={"keys_file": path})
     async with (
         httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), headers={"Api-Key": every}) as http,
-        Client(streamable_http_client(f"{URL}/mcp", http_client=http), mode=era) as client,
+        Client(streamable_http_client(f"{URL}/mcp", http_client=http)) as client,
     ):
         allowed = await client.call_tool("search", {"query": "What turns?", "corpus": "secret"})
         http.headers["Api-Key"] = mine

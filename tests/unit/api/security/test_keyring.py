@@ -60,14 +60,83 @@ def test_a_broken_file_stops_the_start_and_opens_nothing_later(tmp_path: Path, b
         ring(path)
 
 
-@pytest.mark.parametrize(("part", "value"), [("scopes", ["root"]), ("sha256", "00"), ("rate", "often"), ("corpora", 7)])
+NO_LINES = ["", " ", "\t", "a\nb", "a\r", "a\tb", "\x1b[2J", "a\0", "a\u2028b", "a\x7f", "a\u202eb"]
+NO_RATES = [
+    "",
+    "0/minute",
+    "0 per 5 hour",
+    "-1/minute",
+    "often",
+    "60",
+    "60/minute\n",
+    "60/minute;5/second",
+    "1/fortnight",
+]
+
+
+@pytest.mark.parametrize("name", NO_LINES)
+def test_a_name_is_one_line_that_can_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    monkeypatch.setenv("RAG_SERVE__KEYS_FILE", str(tmp_path / "keys.json"))
+
+    assert main(["add", name]) == 1
+    told = capsys.readouterr()
+    assert (told.out, len(told.err.splitlines())) == ("", 1)
+    assert not (tmp_path / "keys.json").exists()
+
+
+@pytest.mark.parametrize("rate", NO_RATES)
+def test_a_rate_lets_something_through_and_is_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], rate: str
+) -> None:
+    monkeypatch.setenv("RAG_SERVE__KEYS_FILE", str(tmp_path / "keys.json"))
+
+    assert main(["add", "team", f"--rate={rate}"]) == 1
+    assert "60/minute" in capsys.readouterr().err
+    assert not (tmp_path / "keys.json").exists()
+
+
+def test_a_folder_is_kept_with_its_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("RAG_SERVE__KEYS_FILE", str(tmp_path / "keys.json"))
+    monkeypatch.chdir(tmp_path)
+
+    assert main(["add", "team", "--scope", "ingest", "--root", "inbox"]) == 0
+    assert main(["add", "other", "--root", "in\nbox"]) == 1
+    capsys.readouterr()
+    assert main(["list"]) == 0
+
+    assert [key.root for key in read_keys(tmp_path / "keys.json")] == [tmp_path / "inbox"]
+    assert str(tmp_path / "inbox") in capsys.readouterr().out
+
+
+def test_a_key_of_an_earlier_release_has_no_folder(tmp_path: Path) -> None:
+    path = tmp_path / "keys.json"
+    add_key(path, "a", ["ingest"], None, None)
+    (raw,) = json.loads(path.read_text())["keys"]
+    del raw["root"]
+    path.write_text(json.dumps({"keys": [raw]}))
+
+    assert [key.root for key in read_keys(path)] == [None]
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        *(("scopes", ["root"]), ("sha256", "00"), ("corpora", 7), ("root", "inbox"), ("root", "/in\nbox"), ("root", 7)),
+        *(("name", name) for name in (*NO_LINES, 7, None)),
+        *(("rate", rate) for rate in (*NO_RATES, 0, 60, ["60/minute"])),
+    ],
+)
 def test_what_the_file_says_of_a_key_has_to_have_a_meaning(tmp_path: Path, part: str, value: object) -> None:
     path = tmp_path / "keys.json"
     add_key(path, "a", ["read"], None, None)
     (raw,) = json.loads(path.read_text())["keys"]
     path.write_text(json.dumps({"keys": [raw | {part: value}]}))
 
-    with pytest.raises(SettingsError):
+    with pytest.raises(SettingsError, match="RAG_SERVE__KEYS_FILE"):
         read_keys(path)
 
 
@@ -112,3 +181,10 @@ def test_the_command_needs_a_file(monkeypatch: pytest.MonkeyPatch, capsys: pytes
 def test_a_key_of_few_characters_stops_the_start() -> None:
     with pytest.raises(ValueError, match="16 characters"):
         ServeSettings.model_validate({"keys": "a-key-0123456789,short"})
+
+
+@pytest.mark.parametrize("sign", [" ", "\n", "\r\n", "\t", "\0", "\x1b", "\u00a0", "\u2028", ",,"])
+@pytest.mark.parametrize("keys", ["a-key{}-0123456789", "a-key-0123456789{}", "{}a-key-0123456789"])
+def test_a_key_of_the_settings_is_one_word(keys: str, sign: str) -> None:
+    with pytest.raises(ValueError, match="printable ASCII"):
+        ServeSettings.model_validate({"keys": keys.format(sign)})
