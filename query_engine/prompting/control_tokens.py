@@ -53,7 +53,8 @@ class ControlTokens:
             if len(token.strip()) > 1:
                 behind.setdefault(token[0], []).append(re.escape(token[1:]))
         # Looks ahead from the first character, so that tokens that overlap or hold one another are all found.
-        self._tokens = re.compile("|".join(f"{re.escape(first)}(?={'|'.join(rest)})" for first, rest in behind.items()))
+        patterns = (f"{re.escape(first)}(?={'|'.join(rest)})" for first, rest in behind.items())
+        self._tokens = re.compile("|".join(patterns))
 
     def defuse(self, text: str) -> str:
         """Break every control token after its first character, so that the tokenizer sees plain text."""
