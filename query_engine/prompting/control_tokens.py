@@ -48,13 +48,20 @@ class ControlTokens:
     """
 
     def __init__(self, own: Iterable[str] = ()) -> None:
-        behind = {"<": [*_FORMS]}
-        for token in {*own, *" ".join(FAMILIES.values()).split()}:
-            if len(token.strip()) > 1:
-                behind.setdefault(token[0], []).append(re.escape(token[1:]))
-        # Looks ahead from the first character, so that tokens that overlap or hold one another are all found.
-        self._tokens = re.compile("|".join(f"{re.escape(first)}(?={'|'.join(rest)})" for first, rest in behind.items()))
+        self._tokens = re.compile(_beginnings(own))
 
     def defuse(self, text: str) -> str:
         """Break every control token after its first character, so that the tokenizer sees plain text."""
         return self._tokens.sub(r"\g<0> ", text)
+
+
+def _beginnings(own: Iterable[str]) -> str:
+    """Return the pattern of the first characters of tokens.
+
+    It looks ahead from there, so that tokens that overlap or hold one another are all found.
+    """
+    behind = {"<": [*_FORMS]}
+    for token in {*own, *" ".join(FAMILIES.values()).split()}:
+        if len(token.strip()) > 1:
+            behind.setdefault(token[0], []).append(re.escape(token[1:]))
+    return "|".join(f"{re.escape(first)}(?={'|'.join(rest)})" for first, rest in behind.items())

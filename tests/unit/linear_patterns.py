@@ -115,7 +115,7 @@ def _run_assignments(function: ast.AST, known: dict[str, Any]) -> None:
             and isinstance(node.value, ast.Constant | ast.JoinedStr)
         ):
             known[node.targets[0].id] = _value(node.value, known)
-    known.setdefault("escaped", [])  # the tokens of a language model, beside the common ones
+    known.setdefault("own", ())  # the tokens of a language model, beside the common ones
     known.setdefault("also", ("with", "to", "against"))
 
 
