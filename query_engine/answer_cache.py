@@ -48,14 +48,13 @@ class AnswerCache:
         self._kept: TTLCache[str, tuple[Event, ...]] = TTLCache(entries, ttl_s, timer=clock)
         self._mark = mark
         self._touched_ns = _touched_ns(mark)
+        self._cleared = 0
 
     def find(self, key: str) -> AsyncGenerator[Event, None] | None:
         """Return the events of the answer that is kept under this key, or None."""
         if not self._kept.maxsize:
             return None
-        if (touched_ns := _touched_ns(self._mark)) != self._touched_ns:
-            self._touched_ns = touched_ns
-            self._kept.clear()
+        self._times_cleared()
         events = self._kept.get(key)
         self._on_lookup(events is not None)
         return None if events is None else _replay(events)
@@ -68,32 +67,43 @@ class AnswerCache:
         Args:
             events: of the engine; closed with this generator.
             current_key: returns the key that the question has now. It is asked before the first event and after the
-                last one: documents that changed meanwhile change it, and then nothing is kept.
+                last one: documents that changed meanwhile change it, and then nothing is kept. Nor is anything if all
+                was forgotten meanwhile.
         """
         seen: list[Event] = []
         async with aclosing(events):
-            key = await current_key()
+            key, cleared = await current_key(), self._times_cleared()
             async for event in events:
                 if not isinstance(event, Token):
                     seen.append(event)
                 elif event.text:
                     seen.append(replace(event, unchecked=""))
                 if isinstance(event, Done) and _lasts(event) and await current_key() == key:
-                    self._keep(key, seen)
+                    self._keep(key, seen, cleared)
                 yield event
 
     def clear(self) -> int:
         """Forget everything, in all processes; return how many answers this one had."""
+        self._times_cleared()
         self._kept.expire()
         count = len(self._kept)
         self._kept.clear()
+        self._cleared += 1
         if self._mark is not None:
             os.utime(self._mark)
             self._touched_ns = _touched_ns(self._mark)
         return count
 
-    def _keep(self, key: str, events: Sequence[Event]) -> None:
-        if self._kept.maxsize:
+    def _times_cleared(self) -> int:
+        """Forget everything if another process was told to; return how often that has happened here or there."""
+        if (touched_ns := _touched_ns(self._mark)) != self._touched_ns:
+            self._touched_ns = touched_ns
+            self._kept.clear()
+            self._cleared += 1
+        return self._cleared
+
+    def _keep(self, key: str, events: Sequence[Event], cleared: int) -> None:
+        if self._kept.maxsize and self._times_cleared() == cleared:
             self._kept[key] = tuple(events)
 
 

@@ -94,3 +94,25 @@ def test_a_key_of_the_file_opens_what_it_is_for_until_it_is_revoked(place: Path,
         assert httpx.post(f"{service.url}/query", **malformed).status_code == 401  # type: ignore[arg-type]
         run(["-m", "treeline", "keys", "revoke", "reader"], variables, place)
         assert status("GET", "/stats") == 401
+
+
+@pytest.mark.fault("E15")
+def test_a_key_for_one_corpus_brings_in_its_own_folder_alone(place: Path, without: dict[str, str]) -> None:
+    root = place / "root"
+    for name in ("mine", "others"):
+        (root / name).mkdir(parents=True)
+        (root / name / f"{name}.md").write_text(f"# {name}\n\nThe {name} are painted green.\n")
+    own = {"RAG_SERVE__KEYS_FILE": str(place / "limited.json"), "RAG_INDEX__DIR": str(place / "limited")}
+    variables = without | own | {"RAG_INGEST__ROOT": str(root)}
+    add = ["-m", "treeline", "keys", "add", "limited", "--scope", "ingest", "--scope", "read", "--corpus", "mine"]
+    headers = {"Api-Key": run(add, variables, place).stdout.strip()}
+    with Program([MAIN], variables, place) as service, httpx.Client(headers=headers, timeout=60) as client:
+
+        def ingested(path: str) -> int:
+            body = {"path": path, "corpus": "mine", "wait": True}
+            return client.post(f"{service.url}/ingest", json=body).status_code
+
+        assert [ingested(path) for path in ("others", str(root / "others"), "../others", ".")] == [403, 403, 403, 200]
+        found = client.post(f"{service.url}/retrieve", json={"question": "What is painted green?", "corpus": "mine"})
+        assert "The mine are painted" in found.text
+        assert "The others are painted" not in found.text

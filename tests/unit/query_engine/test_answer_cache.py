@@ -148,3 +148,31 @@ async def test_what_one_process_forgets_all_that_share_its_mark_forget(tmp_path:
     for cache in (one, other):
         await keep(cache, *ANSWER)
         assert cache.find("k") is not None
+
+
+@pytest.mark.fault("E18")
+@pytest.mark.parametrize("clearer", ["itself", "another process"])
+@pytest.mark.parametrize("after", range(len(ANSWER)))
+async def test_an_answer_that_was_being_made_when_all_was_forgotten_is_not_kept(
+    tmp_path: Path, clearer: str, after: int
+) -> None:
+    mark = tmp_path / "cleared"
+    mark.touch()
+    os.utime(mark, ns=(1, 1))
+    cache, other = (AnswerCache(2, 60, mark=mark) for _ in range(2))
+    answering = cache.keep(playing(ANSWER), _one_key)
+    for _ in range(after + 1 if after < len(ANSWER) - 1 else after):
+        await anext(answering)
+
+    (cache if clearer == "itself" else other).clear()
+    assert cache.find("k") is None
+    told = await all_of(answering)
+
+    assert isinstance(told[-1], Done), "who asked gets the answer all the same"
+    assert cache.find("k") is None
+    await keep(cache, *ANSWER)
+    assert cache.find("k") is not None
+
+
+async def _one_key() -> str:
+    return "k"
