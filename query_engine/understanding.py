@@ -63,7 +63,8 @@ class Understanding:
         words = set(WORD.findall(answer.question.casefold()))
         refused = next((one for one in self._settings.refused() if one in words), None)
         if refused is None:
-            return (yield from answer_about_collection(self._corpus, answer, inquiry.filters))
+            catalogue = inquiry.about_collection
+            return (yield from answer_about_collection(self._corpus, answer, inquiry.filters, catalogue=catalogue))
         yield steps.refused(refused)
         yield answer.done("no_retrieval", steps.REFUSED, word=refused)
         return True

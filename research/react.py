@@ -94,7 +94,9 @@ async def react(
     def search(query: str, limit: Deadline, /) -> Retrieval:
         return trail.search(papers, query, limit)
 
-    inquiry = Inquiry(trail.question, mode="agent", deadline=deadline.subtask(deadline.left_s()))
+    # The catalogue knows nothing of the papers' conditions.
+    limit = deadline.subtask(deadline.left_s())
+    inquiry = Inquiry(trail.question, mode="agent", deadline=limit, about_collection=False)
     done: Done | None = None
     async with aclosing(modes.stream(_Patient(engine), inquiry, settings, search)) as events:
         async for event in events:

@@ -43,7 +43,7 @@ Line = list[Piece]
 
 
 def answer_about_collection(
-    corpus: Corpus, answer: Answer, filters: Mapping[str, Any] | None
+    corpus: Corpus, answer: Answer, filters: Mapping[str, Any] | None, *, catalogue: bool = True
 ) -> Generator[Event, None, bool]:
     """Yield a whole answer if the question is small talk or about the collection; return whether it was.
 
@@ -51,6 +51,7 @@ def answer_about_collection(
         corpus: the collection.
         answer: with the question; it grows.
         filters: only documents that meet this filter are there.
+        catalogue: whether to answer from it; otherwise only small talk is answered.
 
     Raises:
         FilterError: the filter is empty or has no meaning.
@@ -66,7 +67,7 @@ def answer_about_collection(
         yield answer.add(text, 0)
         yield answer.done("generated_answer")
         return True
-    names = corpus.catalogue.names(filters)
+    names = corpus.catalogue.names(filters) if catalogue else ()
     lines = _lines(corpus, request, wording, names) if names else None
     if lines is None:
         return False

@@ -5,7 +5,8 @@ Flow: earlier turns and a new question -> **here** -> a question that names what
 A language model rewrites it where one is set. Without one, or where its reply cannot be trusted, rules do: a fragment
 ("and in 2023?", "during probation?", "why?") completes the question before; any other question that points back ("How
 tall is it?") takes along its content words, and a name from the answer, in brackets. The rules are English, but for
-"and"; a question in which they see nothing stays as it is. The engine tells readers which it was.
+"and"; a question in which they see nothing stays as it is. The engine tells readers which it was. They see neither
+abbreviations nor compounds: IT and US are not pronouns, and "On-call duty" does not begin with a preposition.
 """
 
 import re
@@ -169,7 +170,7 @@ def carry_words(turns: Sequence[Turn], question: str) -> Condensed:
         else:
             # A question that stands on its own begins a new subject.
             about = [*_subject(turn.text), *(about if points_back(turn.text) else [])]
-    said = {word.casefold() for word in _WORD.findall(question)}
+    said = {word.casefold() for word in _subject(question)}
     dated = bool(_YEAR.search(question))
     carried = [
         word
@@ -187,8 +188,9 @@ def carry_words(turns: Sequence[Turn], question: str) -> Condensed:
 
 def _completed(turns: Sequence[Turn], question: str) -> str | None:
     """Return the question before with what a fragment changes in it; None if this is not a fragment."""
-    question = _ABOUT_YEAR.sub("in ", question)
-    fragment, one_word = _FRAGMENT.fullmatch(question.strip()), _ONE_WORD.fullmatch(question.strip())
+    question = _ABOUT_YEAR.sub("in ", question).strip()
+    seen = _names_hidden(question)
+    fragment, one_word = _FRAGMENT.fullmatch(seen), _ONE_WORD.fullmatch(seen)
     if not one_word and (not fragment or _VERB.search(fragment["phrase"])):
         return None
     places = [place for place, turn in enumerate(turns) if turn.role == "user" and _subject(turn.text)]
@@ -198,15 +200,17 @@ def _completed(turns: Sequence[Turn], question: str) -> str | None:
     if len(before) > MAX_WORDED_CHARS:
         return None
     if one_word:
-        asked = _ASKED.fullmatch(before)
-        return f"{one_word['asks'].capitalize()} {asked['rest'][0].lower()}{asked['rest'][1:]}?" if asked else None
+        if (asked := _ASKED.fullmatch(_names_hidden(before))) is None:
+            return None
+        rest = before[asked.start("rest") :]
+        return f"{one_word['asks'].capitalize()} {rest[0].lower()}{rest[1:]}?"
     assert fragment is not None, "one of the two matched"
     preposition = fragment["preposition"].lower()
-    phrase = preposition + fragment["phrase"].strip()[len(preposition) :]
+    phrase = preposition + question[slice(*fragment.span("phrase"))].strip()[len(preposition) :]
     if (year := _ONLY_YEAR.fullmatch(phrase)) and len(_YEAR.findall(before)) == 1:
         return f"{_YEAR.sub(year[1], before)}?"
     # "How much is it in summer?" - "In winter?"
-    *_, last = [None, *_PREPOSITION.finditer(before)]
+    *_, last = [None, *_PREPOSITION.finditer(_names_hidden(before))]
     kept = before[: last.start()] if last and last[1].lower() == preposition else before
     return f"{kept} {phrase}?"
 
@@ -217,19 +221,53 @@ def _answer_names(answer: str, question: str) -> list[str]:
         return []
     # The answer's short form, where it is a name: "she" may be who was asked for.
     names = [name for name in _BOLD.findall(answer)[:1] if name[:1].isupper()]
-    if not names and _PERSON.search(question):
+    if not names and _PERSON.search(_names_hidden(question)):
         names = _RUN_OF_NAMES.findall(_plain(answer)[:MAX_WORDED_CHARS])[:1]
     return [word for name in names for word in _WORD.findall(name)]
 
 
 def points_back(question: str) -> bool:
     """Say whether an English question leans on what was said before: by a pronoun, or as a fragment of a clause."""
-    return bool(_POINTS_BACK.search(question) or _BEGINS_ELLIPTIC.match(question) or not _subject(question))
+    seen = _names_hidden(question)
+    return bool(_POINTS_BACK.search(seen) or _BEGINS_ELLIPTIC.match(seen) or not _subject(question))
 
 
 def _subject(question: str) -> list[str]:
-    words = (word for written in search_words(question) for word in _WORD.findall(written))
-    return [word for word in words if word.casefold() not in _GENERIC and not _POINTS_BACK.fullmatch(word)]
+    kept = {word for written in search_words(question) for word in _WORD.findall(written)}
+    question = question.replace("'s", " ")
+    case_tells = _case_tells(question)
+    return [
+        word
+        for word in _WORD.findall(question)
+        if (case_tells and _is_abbreviation(word))
+        or (word in kept and word.casefold() not in _GENERIC and not _POINTS_BACK.fullmatch(word))
+    ]
+
+
+def _names_hidden(question: str) -> str:
+    """Return a text of the same length with letters x for what cannot be a function word.
+
+    Hidden are compounds with a hyphen and, where case tells, abbreviations and words with a capital letter that do not
+    begin a sentence.
+    """
+    case_tells = _case_tells(question)
+
+    def hidden(word: re.Match[str]) -> str:
+        before = question[max(0, word.start() - 4) : word.start()].rstrip(" \"'“„¿¡(")
+        inside = bool(before) and before[-1] not in ".?!:;"
+        is_name = case_tells and (_is_abbreviation(word[0]) or (inside and word[0][0].isupper()))
+        return "x" * len(word[0]) if is_name or "-" in word[0] else word[0]
+
+    return _WORD.sub(hidden, question)
+
+
+def _case_tells(question: str) -> bool:
+    """Say whether capitals mark names: not where every word is written in them, or begins with one."""
+    return not (question.isupper() or question.istitle())
+
+
+def _is_abbreviation(word: str) -> bool:
+    return len(word) > 1 and word[:2].isalpha() and word[:2].isupper()
 
 
 def _plain(text: str) -> str:

@@ -72,15 +72,25 @@ class LeafRetriever(BaseRetriever):
     def search(self, query: Query) -> list[LeafHit]:
         """Return the leaves that any search found and those between two of them, best first; `[]` when none did.
 
-        No two of them hold the same text.
+        No two of them hold the same text. In every mode but `lexical` each has its cosine: a row that is found by its
+        number alone must not look less similar to those who read it than rows that the dense search happened to bring.
         """
-        found = self.find(query)
+        found, embedding = self._find(query)
         share = self._options.dense_share
-        hits = score_leaves(found) if share is None else fuse_plainly(found, share)
-        return without_repeats(hits, found.documents)
+        hits = without_repeats(score_leaves(found) if share is None else fuse_plainly(found, share), found.documents)
+        if embedding is not None and found.dense:
+            distant = [hit for hit in hits if "dense" not in hit.scores]
+            vectors = self._corpus.vectors.fetch([hit.node_id for hit in distant]) if distant else {}
+            for hit in distant:
+                if hit.node_id in vectors:  # otherwise its document is being replaced
+                    hit.scores["dense"] = float(vectors[hit.node_id] @ embedding)
+        return hits
 
     def find(self, query: Query) -> Candidates:
         """Search, and gather what the evidence is weighed from."""
+        return self._find(query)[0]
+
+    def _find(self, query: Query) -> tuple[Candidates, Vector | None]:
         with ThreadPoolExecutor(1) as beside:
             lexical = beside.submit(self._by_words, query)
             embedding = self.embedding(query)
@@ -90,7 +100,7 @@ class LeafRetriever(BaseRetriever):
         documents = self._corpus.documents.get_versions(versions)
         words = self._words(query)
         weights = {term: weight * words.weight(term) for term, weight in by_words.terms.items()}
-        return Candidates(
+        found = Candidates(
             documents=documents,
             dense=dense,
             lexical=by_words.leaves,
@@ -102,6 +112,7 @@ class LeafRetriever(BaseRetriever):
             in_everyday_words=self._in_everyday_words(query, by_words),
             multilingual=is_multilingual(self._embedder),
         )
+        return found, embedding
 
     def embedding(self, query: Query) -> Vector | None:
         """Return what the dense search looks near; None in lexical mode."""

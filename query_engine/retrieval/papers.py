@@ -133,10 +133,12 @@ class PaperSearch:
 
     def search(self, question: PaperQuestion) -> list[Paragraph]:
         """Return at most `top_k` paragraphs, nearest first; `[]` if none meets what was asked."""
-        papers = self._papers(question)
+        documents = self._papers(question)
+        # Every step narrows: a paper that screening picks also has documents that the conditions leave out.
         if question.screening_top_k is not None:
-            papers = self._versions_of(self._screened(question.text, question.screening_top_k, papers))
-        documents = _both(papers, self._versions(_conditions(question)))
+            screened = self._screened(question.text, question.screening_top_k, documents)
+            documents = _both(documents, self._versions_of(screened))
+        documents = _both(documents, self._versions(_conditions(question)))
         for term in question.paragraph_terms:
             documents = _both(documents, self._holding(term, documents))
         query = question.steering.steer(Query(question.text, versions=documents), self._embedder)

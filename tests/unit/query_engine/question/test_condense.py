@@ -171,3 +171,63 @@ def test_neither_turns_nor_questions_speak_to_the_model_in_its_control_tokens() 
     asked = str(llm.asked[0][0].content)
     assert [token for token in ("[TOOL_CALLS]", "<|tool>", "[/THINK]", "<tool|>") if token in asked] == []
     assert "[ TOOL_CALLS]" in asked
+
+
+STAFF = (user("How many employees does the group have in Poland?"), assistant("It has **412** employees. [1]"))
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is the total IT budget for 2026?",
+        "Which software does IT support?",
+        "What is IT's share of the costs?",
+        "Wie hoch ist das IT-Budget für 2026?",
+        "Who leads the US-based teams?",
+        "What did the US spend on health?",
+        "What does the WHO advise in winter?",
+        "How does the HIS store patients?",
+        "Does the company own HER Ltd?",
+        "Was kostet die SIE von Siemens?",
+        "Wer prüft das ES für Bahnhöfe?",
+        "¿Cuánto cuesta el EL del puerto?",
+        "How was the film It received?",
+        "Who directed Them for Warner?",
+        "AT&T revenue 2021?",
+        "AND gates: price of ten?",
+        "ON semiconductor prices 2023?",
+        "On-call duty allowance?",
+        "After-sales service hours?",
+        "In-house counsel fees?",
+        "ON-CALL DUTY ALLOWANCE?",
+        "What is IT?",
+        "IT budget 2026?",
+    ],
+)
+def test_an_abbreviation_a_compound_or_a_name_is_not_a_function_word(question: str) -> None:
+    condensed = carry_words(STAFF, question)
+
+    assert (condensed.question, condensed.how) == (question, "unchanged")
+
+
+@pytest.mark.parametrize(
+    ("before", "question", "whole"),
+    [
+        ("What is the total IT budget?", "Who approves it?", "Who approves it (total IT budget)?"),
+        ("What is the total IT budget?", "It is approved by whom?", "It is approved by whom (total IT budget)?"),
+        ("What is the total IT budget?", "Thanks. It is how high?", "Thanks. It is how high (total IT budget)?"),
+        ("What is the total IT budget?", "And the US budget?", "And the US budget (total IT)?"),
+        ("What is the total IT budget?", "WHO APPROVES IT?", "WHO APPROVES IT (total IT budget)?"),
+        ("What is the total IT budget?", "Who Approves It?", "Who Approves It (total IT budget)?"),
+        ("WHAT IS THE ROOM FEE?", "how is it paid?", "how is it paid (ROOM FEE)?"),
+        ("Who runs IT?", "Since when do they?", "Since when do they (runs IT)?"),
+        ("How full is the hall?", "And during the WHO summit?", "How full is the hall during the WHO summit?"),
+        ("How full is the hall in June?", "and in May?", "How full is the hall in May?"),
+        ("How full is the hall for IT?", "And for US-based staff?", "How full is the hall for US-based staff?"),
+        ("Is IT open in May?", "why?", "Why is IT open in May?"),
+    ],
+)  # fmt: skip
+def test_a_question_beside_abbreviations_still_points_back(before: str, question: str, whole: str) -> None:
+    condensed = carry_words((user(before), assistant("So it is. [1]")), question)
+
+    assert (condensed.question, condensed.how) == (whole, "words")
