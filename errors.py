@@ -100,9 +100,14 @@ class SettingsError(RagError):
 
 
 class CorpusError(RagError):
-    """Something is wrong with a corpus as a whole."""
+    """Something is wrong with a corpus as a whole.
+
+    Attributes:
+        store: the store that failed, `documents`, `vectors` or `words`; None if it is not known to be one of them.
+    """
 
     code = "corpus_error"
+    store: str | None = None
 
 
 class UnknownCorpusError(CorpusError):
