@@ -4,7 +4,8 @@ Flow: `POST /ingest` submits work -> **here**, in a separate thread -> `GET /ing
 does is `ingester.py`'s business.
 
 Jobs live as long as the process. That loses little: what a job has committed stays, and the same request goes on from
-there.
+there. Where another process takes the place of one that was killed, it knows from `notes.py` which jobs that had not
+ended, and tells that they failed.
 """
 
 import asyncio
@@ -13,10 +14,12 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Literal
 from uuid import uuid4
 
-from errors import RagError, TooManyJobsError, UnknownJobError
+from api.jobs.notes import JobNote, JobNotes
+from errors import JobInterruptedError, RagError, TooManyJobsError, UnknownJobError
 from ingestion.console.pace import Pace, PaceMeter
 from ingestion.schema import Progress
 
@@ -53,6 +56,19 @@ class Job:
         self.pace: Pace | None = None
         self.stop = threading.Event()
         self._future: Future[Result] = Future()
+
+    @classmethod
+    def interrupted(cls, note: JobNote) -> "Job":
+        """Return a job that had not ended when its process was killed: one that failed."""
+        job = cls(note.request)
+        job.id, job.created_at, job.finished_at = note.id, note.created_at, datetime.now(UTC)
+        job._future.set_exception(
+            JobInterruptedError(
+                "The process that ran this job was ended before the job was.",
+                "Send the same request again: what was committed stays, and the rest is brought in.",
+            )
+        )
+        return job
 
     @property
     def state(self) -> State:
@@ -113,12 +129,17 @@ class Job:
 
 
 class Jobs:
-    """The jobs of this process. Safe from many threads."""
+    """The jobs of this process. Safe from many threads.
 
-    def __init__(self) -> None:
+    Args:
+        notes: of a process whose place another one takes if it is killed; None if none does.
+    """
+
+    def __init__(self, notes: JobNotes | None = None) -> None:
+        self._notes = notes
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="ingestion job")
         self._lock = threading.Lock()
-        self._jobs: dict[str, Job] = {}
+        self._jobs = {note.id: Job.interrupted(note) for note in (notes.left() if notes else ())}
         self._stopping = False
 
     def submit(self, request: dict[str, Any], work: Work) -> Job:
@@ -136,7 +157,11 @@ class Jobs:
                 )
             self._forget_old()
             self._jobs[job.id] = job
+            if self._notes:
+                self._notes.add(JobNote(job.id, request, job.created_at))
             job._follow(self._pool.submit(job._run, work))
+            if self._notes:
+                job.at_end(partial(self._notes.strike, job.id))
         if self._stopping:
             self.cancel(job.id)
         return job
@@ -186,3 +211,5 @@ class Jobs:
         finished = [job.id for job in self._jobs.values() if job.finished_at]
         for job_id in finished[: max(0, len(finished) - MAX_FINISHED + 1)]:
             del self._jobs[job_id]
+            if self._notes:
+                self._notes.strike(job_id)
