@@ -32,6 +32,7 @@
     +-- UploadError              an upload is not a multipart body of files, or a file of it is refused
     +-- UnknownPathError         there is nothing at the path that shall be ingested
     +-- UnknownJobError          there is no such ingestion job
+    +-- JobInterruptedError      an ingestion job ended with the process that ran it
     +-- TooManyJobsError         too many ingestion jobs are waiting
     +-- TooManyQuestionsError    too many questions are being answered and waiting
     +-- NothingFoundError        no paragraph meets what a client of ASK-xDD's routes asked
@@ -100,9 +101,14 @@ class SettingsError(RagError):
 
 
 class CorpusError(RagError):
-    """Something is wrong with a corpus as a whole."""
+    """Something is wrong with a corpus as a whole.
+
+    Attributes:
+        store: the store that failed, `documents`, `vectors` or `words`; None if it is not known to be one of them.
+    """
 
     code = "corpus_error"
+    store: str | None = None
 
 
 class UnknownCorpusError(CorpusError):
@@ -326,6 +332,12 @@ class UnknownJobError(RagError):
     """There is no such ingestion job."""
 
     code = "unknown_job"
+
+
+class JobInterruptedError(RagError):
+    """An ingestion job ended with the process that ran it. What it had committed stays."""
+
+    code = "job_interrupted"
 
 
 class TooManyJobsError(RagError):

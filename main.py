@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from api.logs import configure_logging
 from api.security.listen import bind, require_auth_or_loopback, url_at, url_of
-from api.server import BACKLOG, HostedApplication, exit_on_sigterm, run_server
+from api.server import BACKLOG, HostedApplication, Plan, exit_on_sigterm, run_server
 from errors import run_command
 from query_engine.runtime.open_files import raise_limit
 from settings import Settings, load_settings
@@ -28,6 +28,7 @@ from settings import Settings, load_settings
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
+    from api.jobs.queue import Jobs
     from api.workers.team import Team
 
 # The sample goes here even if the settings name another corpus, so that it is never mixed with a user's documents.
@@ -119,27 +120,38 @@ def prepare(settings: Settings) -> None:
     raise_limit()
 
 
-@contextmanager
-def hosted_application(team: "Team | None") -> "Iterator[FastAPI]":
-    """Yield the application for another program's server, which listens where the settings say.
+def plan(team: "Team | None") -> Plan:
+    """Say what another program's server is to open, which listens where the settings say.
 
     Args:
         team: the workers that this process is one of, if there are several.
     """
     settings = load_settings()
     prepare(settings)
-    part = team.part() if team else None  # before the libraries are loaded: the writer's seat is not vacant for long
+    # Before the libraries are loaded: the writer's seat is not vacant for long.
+    return Plan(settings, team, team.part() if team else None)
+
+
+@contextmanager
+def hosted_application(planned: Plan, jobs: "Jobs | None") -> "Iterator[FastAPI]":
+    """Yield the application for another program's server.
+
+    Args:
+        planned: what it is.
+        jobs: where ingestions run, if that is there already.
+    """
     from api.serve import application  # noqa: PLC0415
 
+    settings, team = planned.settings, planned.team
     if team is None:
         opening = application(settings, url_at(settings.serve.host, settings.serve.port))
     else:
-        opening = application(settings, team.url, team.folder, watched=team.watched, part=part)
+        opening = application(settings, team.url, team.folder, watched=team.watched, part=planned.part, jobs=jobs)
     with opening as opened:
         yield opened
 
 
-app = HostedApplication(hosted_application)
+app = HostedApplication(plan, hosted_application)
 
 
 if __name__ == "__main__":

@@ -48,6 +48,9 @@ from api.routes import (
     tasks,
     uploads,
 )
+from api.routes import (
+    jobs as job_routes,
+)
 from api.security.auth import KeyGate, KeyRequired
 from api.security.body_limit import MAX_BYTES_AT, BodyLimit
 from api.security.guarded_engines import GuardedEngines
@@ -73,6 +76,7 @@ ABOUT = (
 ROUTES = (
     (query, described.ASK),
     (ingest, described.INGEST),
+    (job_routes, described.INGEST),
     (uploads, described.INGEST),
     (catalogue, described.DOCUMENTS),
     (originals, described.DOCUMENTS),
@@ -162,7 +166,7 @@ def create_app(
         watching=watching,
     )
     app.state.service, app.state.mcp, app.state.keyring = service, McpEndpoint(service), Keyring(settings.serve)
-    app.state.part = part
+    app.state.part, app.state.jobs = part, jobs
     if settings.study.enabled:
         app.add_middleware(StudyNotes, study=study_notes)
     if not part.writes:

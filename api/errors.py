@@ -49,6 +49,7 @@ STATUS: dict[type[RagError], int] = {
     errors.NothingFoundError: 404,
     errors.UnknownPathError: 404,
     errors.UnknownJobError: 404,
+    errors.JobInterruptedError: 503,
     errors.UnknownTaskError: 404,
     errors.UnknownPipelineError: 404,
     # As mosaicRAG documents it; a setting says otherwise.

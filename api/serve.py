@@ -41,6 +41,7 @@ def application(
     watched: str | None = None,
     *,
     part: Part | None = None,
+    jobs: Jobs | None = None,
 ) -> Iterator[FastAPI]:
     """Yield the application with all that it answers from; close it at the end.
 
@@ -51,6 +52,7 @@ def application(
         listen: called as soon as nothing can fail any more.
         watched: the corpus that `folder` was ingested into, if it shall be kept in step with it.
         part: what this process does in its service; None: as the settings say for the only one.
+        jobs: where ingestions run; None: nothing else knows of them. Closed at the end.
 
     Raises:
         RagError: a model, the default corpus or the tasks cannot be opened.
@@ -63,7 +65,7 @@ def application(
             closing(open_pipelines(engines, settings) if part.writes else without_models(engines, settings))
         )
         readers = stack.enter_context(closing(PageReaders(settings)))
-        jobs = stack.enter_context(closing(Jobs()))
+        jobs = stack.enter_context(closing(jobs or Jobs()))
         web = build_source_engine(engines, settings)
         offer = describe(engines, web)
         pipelines.resume()

@@ -9,6 +9,7 @@ import signal
 import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractContextManager, ExitStack, asynccontextmanager
+from dataclasses import dataclass
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -16,12 +17,14 @@ import uvicorn
 
 from api.connections import TimedProtocol
 from errors import RagError, error_line
-from settings import ServeSettings
+from settings import ServeSettings, Settings
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
     from starlette.types import Receive, Scope, Send
 
+    from api.jobs.queue import Jobs
+    from api.workers.part import Part
     from api.workers.team import Team
 
 # For what ignores its deadline; longer than the grace that `/run` gives its streams.
@@ -71,19 +74,39 @@ def run_server(app: "FastAPI", listener: socket.socket) -> None:
     _Server(config, service.stop).run(sockets=[listener])
 
 
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is known of an application before its libraries are loaded.
+
+    Attributes:
+        settings: all of them.
+        team: the workers that this process is one of; None if it is alone.
+        part: what this process does among them; None if it is alone.
+    """
+
+    settings: Settings
+    team: "Team | None" = None
+    part: "Part | None" = None
+
+
 class HostedApplication:
     """An application that opens when its server starts it, for servers that import an application by its name.
 
     Args:
-        opened: opens the application, as one of a team of workers if there is one, and closes it at the end of the
+        planned: says quickly, of one of a team of workers if there is one, what is to be opened.
+        opened: opens it, with the jobs that it shall run if those are there already; closes it at the end of the
             block.
 
     Attributes:
         team: the workers that this process is one of, if there are several; set before the server starts it.
     """
 
-    def __init__(self, opened: Callable[["Team | None"], AbstractContextManager["FastAPI"]]) -> None:
-        self._opened = opened
+    def __init__(
+        self,
+        planned: Callable[["Team | None"], Plan],
+        opened: Callable[[Plan, "Jobs | None"], AbstractContextManager["FastAPI"]],
+    ) -> None:
+        self._planned, self._opened = planned, opened
         self._app: FastAPI | None = None
         self.team: Team | None = None
 
@@ -98,29 +121,44 @@ class HostedApplication:
         await receive()
         with ExitStack() as stack:
             try:
-                app = self._app = stack.enter_context(self._opened(self.team))
+                plan = self._planned(self.team)
+                async with _private(plan) as (jobs, settle):
+                    # In a thread: the private server answers meanwhile.
+                    app = self._app = await asyncio.to_thread(stack.enter_context, self._opened(plan, jobs))
+                    _call_on_sigterm(app.state.service.stop)
+                    settle(app)
+                    await send({"type": "lifespan.startup.complete"})
+                    await receive()
             except RagError as error:
                 await send({"type": "lifespan.startup.failed", "message": error_line(error, as_json=False).rstrip()})
                 return
-            _call_on_sigterm(app.state.service.stop)
-            async with _private(app, self.team):
-                await send({"type": "lifespan.startup.complete"})
-                await receive()
         await send({"type": "lifespan.shutdown.complete"})
 
 
 @asynccontextmanager
-async def _private(app: "FastAPI", team: "Team | None") -> AsyncIterator[None]:
-    """Serve what other workers hand over to this one, if it is the one that writes."""
-    if team is None or not app.state.part.writes:
-        yield
+async def _private(plan: Plan) -> AsyncIterator[tuple["Jobs | None", Callable[["FastAPI | None"], None]]]:
+    """Serve what other workers hand over to this one, if it is the one that writes.
+
+    Yields:
+        Its jobs, if it is, and what is to be told of the application once that is open.
+    """
+    team, part = plan.team, plan.part
+    if team is None or part is None or part.job_notes is None:
+        yield None, lambda _app: None
         return
-    config = uvicorn.Config(app, lifespan="off", timeout_graceful_shutdown=SHUTDOWN_S, **private_options())
+    from api.jobs.notes import JobNotes  # noqa: PLC0415  # gunicorn's parent, which reads this file, needs none of it
+    from api.jobs.queue import Jobs  # noqa: PLC0415
+    from api.workers.opening import Opening  # noqa: PLC0415
+
+    jobs = Jobs(JobNotes(part.job_notes))
+    opening = Opening(plan.settings.serve, jobs)
+    config = uvicorn.Config(opening, lifespan="off", timeout_graceful_shutdown=SHUTDOWN_S, **private_options())
     server = uvicorn.Server(config)
     serving = asyncio.ensure_future(server._serve([team.private]))  # its `serve` would take the signals
     try:
-        yield
+        yield jobs, opening.settle
     finally:
+        opening.settle(None)
         server.should_exit = True
         await serving
 

@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from errors import IndexDamagedError, ReadOnlyError, SettingsError
+from index.disk import failing_store
 from index.disk import repair as remedy
 from index.documents.catalogue import Catalogue
 from index.documents.integrity import correct_totals, leaf_places
@@ -133,14 +134,16 @@ class Corpus:
         from index.vectors.small_files import SmallFiles  # noqa: PLC0415
         from index.vectors.store import LeafVectorStore  # noqa: PLC0415
 
-        collection = self._stores.open_vectors(examined=self._examined)
+        with failing_store("vectors"):
+            collection = self._stores.open_vectors(examined=self._examined)
         small = SmallFiles(collection, self.documents, self.catalogue)
         return LeafVectorStore(collection, self.docstore, self.catalogue, small)
 
     @cached_property
     def lexical_index(self) -> "LexicalIndex":
         """The leaves' words; raises IndexDamagedError when they cannot be opened."""
-        return self._stores.open_words()
+        with failing_store("words"):
+            return self._stores.open_words()
 
     @property
     def read_only(self) -> bool:
@@ -182,21 +185,24 @@ class Corpus:
         """
         pending, leaves = self.documents.pending(), self.documents.leaf_count()
         for store, held in (("vectors", self.vectors), ("words", self.lexical_index)):
-            count = held.count()
-            if self.read_only:  # what a running ingestion adds and sweeps comes on top
-                wrong = count < leaves and not self.is_outdated()
-            else:
-                count -= held.count_versions(pending)
-                wrong = count != leaves
-            if wrong:
-                fact = f"Corpus {self.name!r} has {leaves} leaves, but {count} {store} of leaves."
-                raise IndexDamagedError(fact, remedy(self.name))
+            with failing_store(store):
+                count = held.count()
+                if self.read_only:  # what a running ingestion adds and sweeps comes on top
+                    wrong = count < leaves and not self.is_outdated()
+                else:
+                    count -= held.count_versions(pending)
+                    wrong = count != leaves
+                if wrong:
+                    fact = f"Corpus {self.name!r} has {leaves} leaves, but {count} {store} of leaves."
+                    raise IndexDamagedError(fact, remedy(self.name))
         self.vectors.warm_up()
 
-    def ask_servers(self) -> None:
-        """Raise CorpusError if a store is on a server that does not answer, or that lost it."""
-        self.documents.ask_server()
-        self.vectors.ask_server()
+    def probes(self) -> dict[str, Callable[[], None]]:
+        """Return store -> what raises CorpusError unless a question could read that store now.
+
+        Each takes milliseconds, or the time limit of a server that does not answer. All stores are open.
+        """
+        return {"documents": self.documents.probe, "vectors": self.vectors.probe, "words": self.lexical_index.probe}
 
     def size_bytes(self) -> int:
         """What the corpus takes on this machine's disk."""

@@ -50,6 +50,16 @@ def refusals_named(folder: Path) -> Iterator[None]:
         ) from error
 
 
+@contextmanager
+def failing_store(store: str) -> Iterator[None]:
+    """Note in a CorpusError which store of the corpus failed, unless that is noted already."""
+    try:
+        yield
+    except CorpusError as error:
+        error.store = error.store or store
+        raise
+
+
 def private_folder(folder: Path) -> None:
     """Make a folder, and what is missing above it, that only its owner can look into; one that exists stays as it is.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from errors import IndexDamagedError, ReadOnlyError, UnknownCorpusError
 from index.corpus import Corpus, corpus_names, exists
-from index.disk import check_space, private_folder, refusals_named
+from index.disk import check_space, failing_store, private_folder, refusals_named
 from index.disk import repair as remedy
 from index.documents.integrity import recorded_totals
 from index.health.check import SAMPLE, examine_store
@@ -110,7 +110,8 @@ class FolderStores:
         self._servers = servers
         self.read_only = read_only
         self._embedded = not (servers.chroma_url or held.vectors_url)
-        self.database = servers.open_documents(folder, manifest, read_only=read_only)
+        with failing_store("documents"):
+            self.database = servers.open_documents(folder, manifest, read_only=read_only)
 
     def open_vectors(self, *, examined: bool) -> "Collection":
         """Open the vectors, which a child process examines first unless they are as the last clean close left them.

@@ -62,11 +62,6 @@ class JoinedCorpus(Corpus):
         """The leaves' words; raises IndexDamagedError when they cannot be opened."""
         return JoinedWords([member.lexical_index for member in self._members])
 
-    def ask_servers(self) -> None:
-        """Raise StoreUnavailableError if a store is on a server that does not answer."""
-        for member in self._members:
-            member.ask_servers()
-
     def close(self) -> None:
         """Do nothing: the corpora belong to others."""
 

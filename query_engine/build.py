@@ -27,6 +27,7 @@ from errors import (
 )
 from index.build import Embedding, open_corpus, servers_of
 from index.corpus import ALL, Corpus, corpus_names, exists, member_names
+from index.disk import failing_store, repair
 from index.documents.store import Document
 from index.embedding.cached import CachedEmbedding
 from index.joined import JoinedCorpus
@@ -60,6 +61,8 @@ logger = logging.getLogger(__name__)
 RETRY_S = 10.0
 # Least time between two checks for commits of another process, which happen between questions.
 LOOK_S = 1.0
+# A store that is being probed for longer does not answer: longer than any server's own time limit for a question.
+SILENT_S = 3.0
 # Least confidence for an answer where a wrong one costs as much as a right one gains.
 SURE_CONFIDENCE = 0.8
 # Most corpora kept open, fewer if the limit of open files is low; the one idle longest is closed first.
@@ -95,7 +98,8 @@ class Engines:
         self._reranker = build_reranker(settings, self._model)
         self._open_engines = LeasePool(self._open, _close, OPEN_CORPORA, open_files.has_room_for)
         self._refused: dict[str, CorpusError | ModelServerError] = {}
-        self._silent: dict[str, CorpusError] = {}  # open corpora whose servers do not answer
+        self._failing: dict[str, list[CorpusError]] = {}  # open corpora, and what their probes raised
+        self._probed: tuple[str, str, float] | None = None  # corpus, store, and since when, on the monotonic clock
         self._on_disk: dict[str, int] = {}
         self._next_retry_s = 0.0  # on the monotonic clock
 
@@ -216,7 +220,8 @@ class Engines:
         """Return what is known without asking any store or model, and without waiting.
 
         Keys: `corpora` (open ones: name -> documents, leaves, and generation: the number of the commit that is shown),
-        `on_disk` (others that were looked at: name -> documents), `refused` (name -> error's code and detail),
+        `on_disk` (others that were looked at: name -> documents), `refused` (those that cannot be opened or read: name
+        -> error's code and detail, and `stores`, the names of those of its stores that fail as far as that is known),
         `embedding` (model), `synthesizer` (provider), `llm_ready` and `llm_reason` (how its last answer went).
         """
         return {
@@ -230,10 +235,7 @@ class Engines:
                 if self._is_there(name) and (totals := engine.corpus.documents.last_totals())
             },
             "on_disk": dict(self._on_disk),
-            "refused": {
-                name: {"code": error.code, "detail": str(error)}
-                for name, error in (self._silent | self._refused).items()
-            },
+            "refused": {name: _told(errors) for name, errors in self._errors().items()},
             "embedding": self.embedding.manifest.model,
             "synthesizer": self._settings.llm.provider,
             "llm_ready": self._language_models.ready,
@@ -243,12 +245,12 @@ class Engines:
     def look_at_disk(self) -> None:
         """Look for a corpus that holds a document, without opening any, so that `status` knows of it; blocks.
 
-        Open and refused corpora are left out: more is known of them. Servers of open ones are asked whether they
-        answer, and corpora that another process has changed are reopened, even without a question. Those refused
-        because a server did not answer or a disk refused are tried again every `RETRY_S`; no other corpus is opened.
+        Open and refused corpora are left out: more is known of them. The stores of open ones are probed, and corpora
+        that another process has changed are reopened, even without a question. Those refused because a server did not
+        answer or a disk refused are tried again every `RETRY_S`; no other corpus is opened. One call at a time.
         """
+        self._probe_stores()
         self._retry_unavailable()
-        self._ask_servers()
         found: dict[str, int] = {}
         known = self._open_engines.open_items().keys() | self._refused.keys()
         for name in self.names():
@@ -275,17 +277,57 @@ class Engines:
                     self.lease(name).release()
         self._next_retry_s = time.monotonic() + RETRY_S
 
-    def _ask_servers(self) -> None:
-        silent: dict[str, CorpusError] = {}
-        for name in self._open_engines.open_items():
-            try:
-                with self._current_open(name) or self._current(name) as engine:
-                    engine.corpus.ask_servers()
-            except (UnknownCorpusError, TooManyCorporaError, ModelError):
-                continue  # it is gone, has no room now, or is in `_refused`
-            except CorpusError as error:
-                silent[name] = error
-        self._silent = silent
+    def _probe_stores(self) -> None:
+        names = self._open_engines.open_items().keys()
+        for name in names:
+            errors = self._failures(name)
+            if errors and not self._failing.get(name):
+                logger.warning("Corpus %r cannot be read: %s", name, " ".join(map(str, errors)))
+            self._failing = {**self._failing, name: errors}
+        self._failing = {name: errors for name, errors in self._failing.items() if name in names and errors}
+
+    def _failures(self, name: str) -> list[CorpusError]:
+        """Return what a probe of each store of an open corpus raises."""
+        errors: list[CorpusError] = []
+        try:
+            self._probed = (name, "documents", time.monotonic())  # they say whether the corpus is current
+            lease = self._current_open(name)
+            self._probed = None  # opening it again may take its time
+            with lease or self._current(name) as engine:
+                for store, probe in engine.corpus.probes().items():
+                    self._probed = (name, store, time.monotonic())
+                    try:
+                        with failing_store(store):
+                            probe()
+                    except CorpusError as error:
+                        errors.append(error)
+                    except BaseException as error:  # noqa: BLE001  # a panic of a store's library is not an Exception
+                        fact = f"The {store} of corpus {name!r} failed: {type(error).__name__}."
+                        errors.append(IndexDamagedError(fact, repair(name)))
+                        errors[-1].store = store
+        except (UnknownCorpusError, TooManyCorporaError, ModelError):
+            return []  # it is gone, has no room now, or is in `_refused`
+        except CorpusError as error:
+            return [error]
+        finally:
+            self._probed = None
+        return errors
+
+    def _errors(self) -> dict[str, list[CorpusError | ModelServerError]]:
+        """Return why corpora cannot be opened or read, by name."""
+        found: dict[str, list[CorpusError | ModelServerError]] = {
+            **{name: [*errors] for name, errors in self._failing.items()},
+            **{name: [error] for name, error in self._refused.items()},
+        }
+        if (probed := self._probed) and time.monotonic() - probed[2] > SILENT_S and not found.get(probed[0]):
+            name, store, _ = probed
+            error = StoreUnavailableError(
+                f"The {store} of corpus {name!r} have not answered for {SILENT_S:g} s.",
+                "Check the store's server, or the disk; the service goes on by itself.",
+            )
+            error.store = store
+            found[name] = [error]
+        return {name: errors for name, errors in found.items() if errors}
 
     def _current(self, name: str, *, create: bool = False) -> Lease[Engine]:
         """Return the engine of one corpus, opened again if it does not show what is committed."""
@@ -309,7 +351,8 @@ class Engines:
         if is_there and (not self._access.read_only or now_s < engine.looked_s + LOOK_S):
             return True
         try:
-            outdated = not is_there or engine.corpus.is_outdated()
+            with failing_store("documents"):
+                outdated = not is_there or engine.corpus.is_outdated()
         except IndexDamagedError:
             outdated = True  # another corpus may have its name now; opening it tells
         except BaseException:
@@ -424,3 +467,8 @@ class Engines:
 
 def _close(engine: Engine) -> None:
     engine.corpus.close()
+
+
+def _told(errors: Sequence[CorpusError | ModelServerError]) -> dict[str, Any]:
+    stores = {error.store for error in errors if isinstance(error, CorpusError) and error.store}
+    return {"code": errors[0].code, "detail": " ".join(map(str, errors)), "stores": sorted(stores)}

@@ -7,7 +7,8 @@ A job that tells its progress has committed what it did so far, and gives way th
 that has not begun, after `TURN_S` to one that was interrupted. What both would write waits for the end, see `Writes`.
 
 Jobs live as long as the process. That loses little: what a job has committed stays, and the same request goes on from
-there.
+there. Where another process takes the place of one that was killed, it knows from `notes.py` which jobs that had not
+ended, and tells that they failed.
 """
 
 import asyncio
@@ -18,10 +19,12 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Literal
 from uuid import uuid4
 
-from errors import RagError, TooManyJobsError, UnknownJobError
+from api.jobs.notes import JobNote, JobNotes
+from errors import JobInterruptedError, RagError, TooManyJobsError, UnknownJobError
 from ingestion.console.pace import Pace, PaceMeter
 from ingestion.schema import Progress
 
@@ -89,6 +92,19 @@ class Job:
         self._future.add_done_callback(self._note_end)
         self._since = 0  # how many turns there had been when it came
 
+    @classmethod
+    def interrupted(cls, note: JobNote) -> "Job":
+        """Return a job that had not ended when its process was killed: one that failed."""
+        job = cls(note.request, "", Writes(note.request["corpus"]))
+        job.id, job.created_at, job.finished_at = note.id, note.created_at, datetime.now(UTC)
+        job._future.set_exception(
+            JobInterruptedError(
+                "The process that ran this job was ended before the job was.",
+                "Send the same request again: what was committed stays, and the rest is brought in.",
+            )
+        )
+        return job
+
     @property
     def state(self) -> State:
         """Where it stands; `done`, `failed` and `cancelled` are final."""
@@ -147,13 +163,15 @@ class Jobs:
     """The jobs of this process. Safe from many threads.
 
     Args:
+        notes: of a process whose place another one takes if it is killed; None if none does.
         turn_s: how long a job may work before one that was interrupted goes on.
     """
 
-    def __init__(self, turn_s: float = TURN_S) -> None:
+    def __init__(self, notes: JobNotes | None = None, turn_s: float = TURN_S) -> None:
+        self._notes = notes
         self._turn_s = turn_s
         self._changed = threading.Condition()
-        self._jobs: dict[str, Job] = {}
+        self._jobs = {note.id: Job.interrupted(note) for note in (notes.left() if notes else ())}
         self._works: dict[Job, Work] = {}  # of those that have not begun
         self._begun: dict[Job, threading.Thread] = {}
         self._working: Job | None = None
@@ -183,6 +201,9 @@ class Jobs:
                 )
             self._forget_old()
             self._jobs[job.id] = job
+            if self._notes:
+                self._notes.add(JobNote(job.id, request, job.created_at))
+                job.at_end(partial(self._notes.strike, job.id))
             self._works[job] = work
             job._since = self._turns
             self._go_on()
@@ -293,6 +314,8 @@ class Jobs:
         finished = [job.id for job in self._jobs.values() if job.finished_at]
         for job_id in finished[: max(0, len(finished) - MAX_FINISHED + 1)]:
             del self._jobs[job_id]
+            if self._notes:
+                self._notes.strike(job_id)
 
 
 def unknown_job() -> UnknownJobError:

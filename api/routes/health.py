@@ -2,7 +2,7 @@
 
 Flow: last known state of corpora and models -> **here** -> JSON. Neither touches a model, opens a corpus or waits for
 anything that may be busy, a thread of the pool included: a probe every few seconds must cost nothing, and must return.
-What has to be looked at to answer `/ready` is looked at in a separate thread, which may outlive the probe.
+The stores are looked at in a separate thread, at most once a second, which may outlive the request.
 """
 
 import asyncio
@@ -14,12 +14,12 @@ from typing import Any
 from fastapi import APIRouter, Request
 
 from api.caller import CALLER, NOBODY, may_use
-from api.dependencies import ServiceDep
+from api.dependencies import Service, ServiceDep
 from api.described import replied
 from api.schemas.replies.service import HealthReply, ReadyReply
 from api.views.negotiation import JSONReply
 from api.workers.part import Part
-from errors import CorpusLockedError, ModelServerError, StorageError, StoreUnavailableError
+from errors import CorpusLockedError
 from settings import VERSION
 
 LIBRARIES = ("llama-index-core", "chromadb", "tantivy")
@@ -28,21 +28,24 @@ VERSIONS = {
     "python": platform.python_version(),
     **{library: version(library) for library in LIBRARIES},
 }
-# A look at the disk takes milliseconds, unless the disk hangs.
+# A look at the stores takes milliseconds, unless one of them hangs: then the reply tells what is known without it.
 LOOK_S = 0.5
+# How long what was seen is told again.
+FRESH_S = 1.0
 
 router = APIRouter()
 
 
 @router.get("/health", responses=replied(HealthReply))
 async def health(service: ServiceDep) -> JSONReply:
-    """Say that the service is alive, and how index and language model were when last used. Always 200."""
-    status = service.engines.status()
+    """Say that the service is alive, how its stores are, and how the language model was when last used. Always 200."""
+    status = await _seen(service)
     chroma = "damaged or refused" if _broken(status) else "ok" if status["corpora"] else "no corpus is open"
     return JSONReply(
         {
             "status": "ok" if chroma == "ok" and status["llm_ready"] else "degraded",
             "chroma": chroma,
+            "failing_stores": sorted({store for why in _broken(status).values() for store in why["stores"]}),
             "llm_ready": status["llm_ready"],
             "llm_reason": "Ask with a key." if CALLER.get() is NOBODY else status["llm_reason"],
         }
@@ -56,15 +59,12 @@ async def health(service: ServiceDep) -> JSONReply:
 async def ready(service: ServiceDep, request: Request) -> JSONReply:
     """Say what is loaded; where keys are asked for, a client without one learns only whether the service is ready.
 
-    503 when an index is damaged or refused, a server of its stores is silent, or there is neither a document nor a
-    source.
+    503 when an index is damaged or refused, a store cannot be read or does not answer, or there is neither a document
+    nor a source.
     """
-    index, status = service.settings.index, service.engines.status()
-    if index.chroma_url or index.database_url or not _documents(status) or _may_be_over(status):
-        await asyncio.wait({service.disk_look.begin(service.engines.look_at_disk)}, timeout=LOOK_S)
-        status = service.engines.status()
+    status = await _seen(service)
     broken = _broken(status)
-    reasons = [why for corpus, why in broken.items() if may_use(corpus)]
+    reasons = [why["detail"] for corpus, why in broken.items() if may_use(corpus)]
     has_documents = _documents(status) + sum(status["on_disk"].values())
     if service.web is None and not has_documents:
         reasons.append("No corpus holds a document. Bring some in with `python -m ingestion PATH`.")
@@ -88,16 +88,15 @@ async def ready(service: ServiceDep, request: Request) -> JSONReply:
     return JSONReply(body, 200 if is_ready else 503)
 
 
-def _broken(status: dict[str, Any]) -> dict[str, str]:
+async def _seen(service: Service) -> dict[str, Any]:
+    """Return the state of corpora and models as it was seen last, after a look that ends soon."""
+    await asyncio.wait({service.disk_look.begin(service.engines.look_at_disk, FRESH_S)}, timeout=LOOK_S)
+    return service.engines.status()
+
+
+def _broken(status: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Say why corpora were refused; one that another process holds is in good order."""
-    refused = status["refused"].items()
-    return {name: why["detail"] for name, why in refused if why["code"] != CorpusLockedError.code}
-
-
-def _may_be_over(status: dict[str, Any]) -> bool:
-    """Say whether a corpus was refused because a server did not answer or a disk refused."""
-    passing = (StoreUnavailableError.code, ModelServerError.code, StorageError.code)
-    return any(why["code"] in passing for why in status["refused"].values())
+    return {name: why for name, why in status["refused"].items() if why["code"] != CorpusLockedError.code}
 
 
 def _documents(status: dict[str, Any]) -> int:

@@ -1,4 +1,4 @@
-"""`/ingest`: bring files below the operator's folders into a corpus, watch it, cancel it.
+"""`POST /ingest`: bring files below the operator's folders into a corpus.
 
 Flow: a body -> the path is checked here -> `jobs/queue.py` runs `jobs/ingester.py` -> `jobs/view.py` -> JSON.
 """
@@ -6,17 +6,16 @@ Flow: a body -> the path is checked here -> `jobs/queue.py` runs `jobs/ingester.
 import pathlib
 import threading
 from collections.abc import Callable
-from typing import Annotated
 
-from fastapi import APIRouter, Path, Request
+from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 
-from api.caller import CALLER, caller_name, may_use, require_corpus
+from api.caller import CALLER, caller_name, require_corpus
 from api.dependencies import Service, ServiceDep
 from api.described import replied
-from api.jobs.queue import Job, Result, Writes, unknown_job
-from api.jobs.view import show, show_briefly
-from api.schemas.replies.corpora import JobReply, JobsReply
+from api.jobs.queue import Job, Result, Writes
+from api.jobs.view import show
+from api.schemas.replies.corpora import JobReply
 from api.schemas.requests import IngestBody
 from api.security.ingest_paths import IngestPaths
 from api.views.negotiation import JSONReply
@@ -31,10 +30,6 @@ BEGUN = replied(JobReply, description="The job, which has ended.") | replied(
     JobReply, status=202, description="The job, which goes on; Location is its address."
 )
 
-JobId = Annotated[
-    str, Path(description="Id of the job: `job` of its reply.", examples=["0112d419189a4402975ef303740e7bc8"])
-]
-
 router = APIRouter()
 
 
@@ -46,27 +41,6 @@ async def ingest(body: IngestBody, service: ServiceDep, request: Request) -> JSO
     """
     job = await run_in_threadpool(submit, service, body, caller_name(request))
     return await reply_of(job, {True: None, False: 0.0, None: REPLY_WITHIN_S}[body.wait])
-
-
-@router.get("/ingest", responses=replied(JobsReply))
-def jobs(service: ServiceDep) -> JSONReply:
-    """List the jobs of this process, the newest first."""
-    return JSONReply({"jobs": [show_briefly(job) for job in service.jobs.recent() if may_use(job.request["corpus"])]})
-
-
-@router.get("/ingest/{job_id}", responses=replied(JobReply))
-def job_state(job_id: JobId, service: ServiceDep) -> JSONReply:
-    """Say how far a job is, and at its end what it did."""
-    return JSONReply(show(_job(service, job_id)))
-
-
-@router.delete(
-    "/ingest/{job_id}", responses=replied(JobReply) | replied(JobReply, status=202, description="It still writes.")
-)
-def cancel(job_id: JobId, service: ServiceDep) -> JSONReply:
-    """Cancel a job; what it has committed stays. 202 while it still writes its last batch."""
-    job = service.jobs.cancel(_job(service, job_id).id)
-    return JSONReply(show(job), 200 if job.finished_at else 202)
 
 
 async def reply_of(job: Job, wait_s: float | None) -> JSONReply:
@@ -92,14 +66,6 @@ def check_opens(service: Service, corpus: str) -> None:
     if corpus in service.engines.names():
         with service.engines.lease(corpus):
             pass
-
-
-def _job(service: Service, job_id: str) -> Job:
-    """Return a job, unless the caller's key does not open its corpus: then there is none, as for any other id."""
-    job = service.jobs.get(job_id)
-    if not may_use(job.request["corpus"]):
-        raise unknown_job()
-    return job
 
 
 def submit(service: Service, body: IngestBody, client: str = "") -> Job:

@@ -24,12 +24,14 @@ class Part:
         writer_url: of the process that writes, where this one does not; None if it is not known.
         workers: processes of the service on this machine.
         cache_mark: a file that is touched when answers shall be forgotten by all of them; None if it is alone.
+        job_notes: a folder for the writer's notes of its jobs; None if no other process takes its place.
     """
 
     access: Access
     writer_url: str | None = None
     workers: int = 1
     cache_mark: Path | None = None
+    job_notes: Path | None = None
 
     @property
     def writes(self) -> bool:

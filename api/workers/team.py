@@ -65,7 +65,9 @@ class Team:
         self._parent = os.getpid()
         self._shared = shared = shared_folder("treeline-")
         self._socket, self._seat_path, self._mark = shared / "keeper", shared / "writer", shared / "cleared"
+        self._job_notes = shared / "jobs"
         self._mark.touch()
+        self._job_notes.mkdir()
         self._seat: TextIO | None = None
         self.private = socket.socket()
         self.private.bind(("127.0.0.1", 0))
@@ -83,7 +85,7 @@ class Team:
         if self._serve.role == "reader":
             part = Part(Member(self._socket), self._serve.writer_url, self._workers, self._mark)
         elif self._take_seat():
-            part = Part(Member(self._socket, read_only=False), None, self._workers, self._mark)
+            part = Part(Member(self._socket, read_only=False), None, self._workers, self._mark, self._job_notes)
         else:
             part = Part(Member(self._socket), self.private_url, self._workers, self._mark)
         threading.Thread(target=self._watch, args=(part,), name="team", daemon=True).start()

@@ -30,8 +30,9 @@ from index.documents.guess import guessed_blocks
 from index.documents.sources import SourceNote, reopen, write_notes
 from index.documents.span_tree import SpanTree, first_leaf
 from index.documents.structure import Structure
-from index.documents.tables import batches, failures_named
+from index.documents.tables import batches, connected_anew, failures_named
 from index.documents.tables import documents as _documents
+from index.documents.tables import generations as _generations
 from index.documents.tables import parents as _parents
 from index.documents.tables import pending as _pending
 from index.documents.tables import structures as _structures
@@ -232,11 +233,10 @@ class DocumentStore:
         """
         return self._parents.get(versions)
 
-    def ask_server(self) -> None:
-        """Raise StoreUnavailableError if the documents are on a server that does not answer."""
-        if self._engine.dialect.name != "sqlite":
-            with failures_named(), self._engine.connect() as connection:
-                connection.execute(sa.select(1))
+    def probe(self) -> None:
+        """Read something as a new question would; raise CorpusError if that fails."""
+        with failures_named(), connected_anew(self._engine) as connection:
+            connection.execute(sa.select(_generations.c.number)).all()
 
     def pending(self) -> list[str]:
         """Versions whose vectors and terms may exist without a visible document."""

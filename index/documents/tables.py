@@ -179,6 +179,22 @@ def closing_engine(engine: Database) -> Iterator[Database]:
         engine.dispose()
 
 
+@contextmanager
+def connected_anew(engine: Database) -> Iterator[sa.Connection]:
+    """Yield a connection to what is there now: SQLite's open ones go on reading a file that was deleted."""
+    address = engine.url
+    if address.get_backend_name() != "sqlite" or address.query.get("mode") == "memory":
+        with engine.connect() as connection:
+            yield connection
+        return
+    read_only = address.query.get("mode") == "ro"
+    with (
+        closing_engine(sa.create_engine(address) if read_only else look_into_file(Path(str(address.database)))) as anew,
+        anew.connect() as connection,
+    ):
+        yield connection
+
+
 def _in_schema(url: str, schema: str) -> Database:
     return open_database(url).execution_options(schema_translate_map={None: schema})
 

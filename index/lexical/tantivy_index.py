@@ -67,6 +67,7 @@ class LexicalIndex:
             if read_only:
                 self._index.config_reader(reload_policy="manual")  # else it follows the writer within a question
             self._index.reload()
+        self._is_stored = path is not None
         self._name_terms = lru_cache(KEPT_NAMES)(self._analyze_names)
         self._terms_by_letter = lru_cache(KEPT_LETTERS)(self._read_terms)
         self._foreign = lru_cache(None)(self._words_in)
@@ -88,6 +89,12 @@ class LexicalIndex:
         with self._writer() as writer:
             for version in versions:
                 writer.delete_documents_by_term("version", version)
+
+    def probe(self) -> None:
+        """Open the files once more: what is open goes on reading those that were deleted or replaced."""
+        if self._is_stored:
+            with self._failures():
+                tantivy.Index.open(str(self._path)).searcher()
 
     def count(self) -> int:
         """Number of leaves."""

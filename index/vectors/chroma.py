@@ -5,6 +5,7 @@ vectors and their document versions; what those mean is `store.py`'s business. I
 damaged folder and a silent server ask for different remedies.
 """
 
+import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -29,6 +30,7 @@ from errors import CorpusError, IndexDamagedError, IndexMismatchError, StorageEr
 from index.disk import failure, is_locked, repair
 
 EMBEDDED_NAME = "leaves"
+DATABASE_FILE = "chroma.sqlite3"
 # Candidates the graph search keeps: Chroma's default of 100 misses neighbours when 50 or more are asked for.
 EF_SEARCH = 200
 # Chroma's client waits for ever. A question does not; a batch may meet the server while it builds its graph.
@@ -88,6 +90,13 @@ class Collection:
         if self.served:
             with self._failures():
                 self._reader.get_collection(self._name, embedding_function=None)
+
+    def probe(self) -> None:
+        """Search for a vector that is there, which needs all that a question needs; raise CorpusError if that fails."""
+        with self._failures():
+            some = self.raw.get(limit=1, include=["embeddings"])["embeddings"]
+        if len(some):
+            self.nearest(some[0], 1)
 
     def close(self) -> None:
         """Let go of files and connections."""
@@ -203,10 +212,7 @@ class Collection:
     def write_graph(self) -> None:
         """Have changes that wait be written when the graph is loaded, and load it; nothing may be searched before."""
         self.write_after(WRITTEN_SOON)
-        with self._failures():
-            some = self.raw.get(limit=1, include=["embeddings"])["embeddings"]
-        if len(some):
-            self.nearest(some[0], 1)
+        self.probe()
 
     def write_after(self, changes: int) -> None:
         """Have the graph written after so many changes, unless it is loaded already."""
@@ -259,7 +265,7 @@ def open_embedded(folder: Path) -> Collection:
     with failures_named(meaning):
         client = _embedded_client(folder)
     try:
-        collection = Collection(client, client, EMBEDDED_NAME, meaning)
+        collection = _Embedded(folder, client, meaning)
         collection.write_after(WRITTEN_AFTER)  # `flush.py` may have been killed
     except BaseException:
         client.close()
@@ -289,6 +295,22 @@ def open_in_memory() -> Collection:
         client = chromadb.EphemeralClient(settings=ChromaSettings(anonymized_telemetry=False))
     # Chroma's clients of this kind share one store in a process.
     return _Ephemeral(client, client, uuid4().hex, meaning)
+
+
+class _Embedded(Collection):
+    """A collection in a folder."""
+
+    def __init__(self, folder: Path, client: Client, meaning: Callable[[Exception], CorpusError]) -> None:
+        super().__init__(client, client, EMBEDDED_NAME, meaning)
+        self._file = folder / DATABASE_FILE
+
+    def probe(self) -> None:
+        # Connections that are open go on reading a file that was deleted. It is not opened here: closing it again would
+        # take away the locks that Chroma has on it.
+        with self._failures():
+            if not (self._file.is_file() and os.access(self._file, os.R_OK)):
+                raise OSError("unable to open database file")
+        super().probe()
 
 
 class _Ephemeral(Collection):

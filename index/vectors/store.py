@@ -55,9 +55,9 @@ class LeafVectorStore(ChromaVectorStore):
         """Read what the first search would read."""
         self._small.refresh()
 
-    def ask_server(self) -> None:
-        """Raise StoreUnavailableError if the vectors are on a server that does not answer."""
-        self._leaves.ask_server()
+    def probe(self) -> None:
+        """Search for something; raise CorpusError if that fails."""
+        self._leaves.probe()
 
     def close(self) -> None:
         """Let go of files and connections."""

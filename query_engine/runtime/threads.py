@@ -10,7 +10,9 @@ the interpreter could not exit before they do.
 
 import asyncio
 import contextvars
+import math
 import threading
+import time
 from collections.abc import AsyncGenerator, Callable, Collection, Generator, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import closing
@@ -105,16 +107,24 @@ class BackgroundIterator(Generic[Result]):
 
 
 class SharedThread:
-    """One thread at a time for work that several may want at once. Used on one event loop."""
+    """One thread at a time for work that several may want at once, or again and again. Used from event loops."""
 
     def __init__(self) -> None:
-        self._running: asyncio.Future[None] | None = None
+        self._last: Future[None] | None = None
+        self._ended_s = -math.inf  # on the monotonic clock
 
-    def begin(self, work: Callable[[], None]) -> asyncio.Future[None]:
-        """Begin `work` unless it is running already; the future is done when it has ended."""
-        if self._running is None or self._running.done():
-            self._running = asyncio.wrap_future(start_thread(work))
-        return self._running
+    def begin(self, work: Callable[[], None], after_s: float = 0.0) -> asyncio.Future[None]:
+        """Begin `work` unless it is running, or has ended less than `after_s` ago; the future is done when it ends."""
+
+        def run() -> None:
+            try:
+                work()
+            finally:
+                self._ended_s = time.monotonic()
+
+        if self._last is None or (self._last.done() and time.monotonic() >= self._ended_s + after_s):
+            self._last = start_thread(run)
+        return asyncio.wrap_future(self._last)
 
 
 async def in_thread(work: Callable[[], Result], stop: threading.Event | None = None) -> Result:

@@ -189,6 +189,39 @@ def test_a_worker_that_ends_is_replaced_and_the_other_goes_on(
     assert workers.post("/ingest", path=file.name, wait=True).json()["state"] == "done"
 
 
+@pytest.mark.fault("C10")
+def test_an_ingestion_whose_writer_is_killed_is_told_before_the_next_writer_has_loaded_and_loses_nothing(
+    workers: Workers, settings: dict[str, str]
+) -> None:
+    folder = Path(settings["RAG_INGEST__ROOT"]) / "many"
+    folder.mkdir()
+    names = [f"tide{number}.md" for number in range(200)]
+    for number, name in enumerate(names):
+        (folder / name).write_text(f"# Tide {number}\n\n" + f"Barrage {number} has {number} turbines. " * 40)
+    job = workers.post("/ingest", path="many", wait=False).json()["job"]
+
+    def committing() -> bool:
+        progress = workers.get(f"/ingest/{job}").json()["progress"]
+        return bool(progress and progress["documents"])
+
+    eventually(committing)
+    writer = workers.pids()[True]
+    opened = workers.log.count("startup complete")
+    os.kill(writer, signal.SIGKILL)
+    eventually(lambda: not psutil.pid_exists(writer))
+
+    told = workers.get(f"/ingest/{job}").json()
+
+    assert workers.log.count("startup complete") == opened
+    assert (told["state"], told["error"]["code"]) == ("failed", "job_interrupted")
+    assert [(one["job"], one["state"]) for one in workers.get("/ingest").json()["jobs"]] == [(job, "failed")]
+    again = workers.post("/ingest", path="many", wait=True).json()
+    assert (again["state"], again["result"]["failed"]) == ("done", [])
+    assert again["result"]["unchanged"] > 0  # what was committed stays
+    assert again["result"]["new"] + again["result"]["unchanged"] == len(names)
+    assert workers.post("/ingest", path="many", wait=True).json()["result"]["unchanged"] == len(names)
+
+
 def test_it_holds_the_corpus_and_leaves_it_clean(settings: dict[str, str]) -> None:
     folder = Path(settings["RAG_INDEX__DIR"]).parent
     copy = folder / "copied"

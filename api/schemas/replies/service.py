@@ -39,12 +39,14 @@ class PingReply(Reply):
 
 
 class HealthReply(Reply):
-    """How index and language model were when last used."""
+    """How the stores are, and how the language model was when last used."""
 
     status: Literal["ok", "degraded"]
-    """Whether both were fine."""
+    """Whether all were fine."""
     chroma: Annotated[str, Field(examples=["ok"])]
     """How the index is: `ok`, `damaged or refused`, or `no corpus is open`."""
+    failing_stores: list[Literal["documents", "vectors", "words"]] = []
+    """The stores of it that cannot be read, as far as that is known."""
     llm_ready: bool
     """Whether answers are written as the settings say."""
     llm_reason: str | None

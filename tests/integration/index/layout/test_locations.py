@@ -54,6 +54,11 @@ def stored(tmp_path: Path, postgres: PostgresServer) -> Iterator[Corpus]:
     servers.discard(tmp_path / "stored")
 
 
+def probe(corpus: Corpus) -> None:
+    for probe_store in corpus.probes().values():
+        probe_store()
+
+
 @pytest.mark.fault("F3")
 def test_a_corpus_on_servers_equals_one_in_a_folder(
     tmp_path: Path, chroma: ChromaServer, postgres: PostgresServer
@@ -107,10 +112,10 @@ def test_a_question_gives_up_on_a_frozen_vector_server(served: Corpus, chroma: C
 def test_a_dead_vector_server_is_told_and_used_again_when_it_is_back(
     served: Corpus, chroma: ChromaServer, tmp_path: Path
 ) -> None:
-    served.ask_servers()
+    probe(served)
     chroma.kill()
     with pytest.raises(StoreUnavailableError, match="RAG_INDEX__CHROMA_URL"):
-        served.ask_servers()
+        probe(served)
     with pytest.raises(StoreUnavailableError, match="RAG_INDEX__CHROMA_URL"):
         served.vectors.search(QUESTION, 3)
     with pytest.raises(StoreUnavailableError):
@@ -141,10 +146,10 @@ def test_a_question_gives_up_on_a_frozen_database(stored: Corpus, postgres: Post
 
 @pytest.mark.fault("C1")
 def test_a_dead_database_is_told_and_used_again_when_it_is_back(stored: Corpus, postgres: PostgresServer) -> None:
-    stored.ask_servers()
+    probe(stored)
     postgres.stop()
     with pytest.raises(StoreUnavailableError, match="RAG_INDEX__DATABASE_URL"):
-        stored.ask_servers()
+        probe(stored)
     with pytest.raises(StoreUnavailableError, match="RAG_INDEX__DATABASE_URL") as told:
         stored.documents.get("03.md")
     with pytest.raises(StoreUnavailableError):

@@ -1,10 +1,12 @@
 import asyncio
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from api.jobs.notes import JobNotes
 from api.jobs.queue import MAX_FINISHED, MAX_QUEUED, Job, Jobs, Result
 from api.jobs.view import result_of, show, show_briefly
 from errors import StorageError, TooManyJobsError, UnknownJobError
@@ -215,3 +217,38 @@ def test_a_running_job_tells_its_pace_beside_its_progress(jobs: Jobs) -> None:
     assert shown["leaves"] == a_progress().leaves
     assert shown["elapsed_s"] >= 0
     assert shown.keys() >= {"leaves_per_s", "eta_s"}
+
+
+@pytest.mark.fault("C10")
+def test_jobs_that_had_not_ended_when_their_process_was_killed_have_failed_for_every_later_one(tmp_path: Path) -> None:
+    killed, held = Jobs(JobNotes(tmp_path)), Held()
+    try:
+        ended(killed.submit({"path": "ended"}, done))
+        ended(killed.submit({"path": "failed"}, failing(FULL)))
+        running = killed.submit({"path": "running"}, held)
+        waiting = killed.submit({"path": "waiting"}, done)
+        killed.cancel(killed.submit({"path": "cancelled"}, done).id)
+        assert held.began.wait(10)
+
+        for _ in range(2):  # the next one may be killed too
+            next_one = Jobs(JobNotes(tmp_path))
+
+            assert [job.request["path"] for job in next_one.recent()] == ["waiting", "running"]
+            for job in (running, waiting):
+                told = show(next_one.get(job.id))
+                assert (told["state"], told["error"]["code"]) == ("failed", "job_interrupted")
+                assert (told["request"], told["created_at"]) == (job.request, show(job)["created_at"])
+                assert next_one.cancel(job.id).state == "failed"
+            next_one.close()
+    finally:
+        killed.close()
+
+    assert Jobs(JobNotes(tmp_path)).recent() == []
+
+
+@pytest.mark.fault("C10")
+def test_a_disk_that_refuses_a_note_costs_no_job(tmp_path: Path) -> None:
+    jobs = Jobs(JobNotes(tmp_path / "missing"))
+
+    assert ended(jobs.submit({}, done)).state == "done"
+    jobs.close()

@@ -21,7 +21,7 @@ class Line:
     """Jobs that note what they do. Each but the first works in batches, one after the other."""
 
     def __init__(self, turn_s: float = 1000) -> None:
-        self.jobs = Jobs(turn_s)
+        self.jobs = Jobs(turn_s=turn_s)
         self.done: list[str] = []
         self.go = threading.Event()
         self._began = threading.Event()

@@ -28,8 +28,14 @@ def engines_with(**facts: Any) -> FakeEngines:
     return FakeEngines({"default": FakeEngine()}, facts=facts)
 
 
-def refused(error: type[Exception], code: str) -> dict[str, dict[str, str]]:
-    return {"other": {"code": code, "detail": f"{error.__name__} of the index."}}
+def refused(error: type[Exception], code: str, *stores: str) -> dict[str, dict[str, Any]]:
+    return {"other": {"code": code, "detail": f"{error.__name__} of the index.", "stores": list(stores)}}
+
+
+@pytest.fixture
+def _fresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have every probe look."""
+    monkeypatch.setattr("api.routes.health.FRESH_S", 0.0)
 
 
 def test_health_reports_index_and_language_model() -> None:
@@ -39,6 +45,7 @@ def test_health_reports_index_and_language_model() -> None:
     assert reply.json() == {
         "status": "ok",
         "chroma": "ok",
+        "failing_stores": [],
         "llm_ready": True,
         "llm_reason": "No language model is used.",
     }
@@ -56,6 +63,19 @@ def test_health_is_degraded_when_no_corpus_is_open_or_one_was_refused() -> None:
 
     for engines in (FakeEngines(), engines_with(refused=damaged)):
         assert client_of(engines).get("/health").json()["status"] == "degraded"
+
+
+@pytest.mark.fault("C8")
+def test_health_names_the_stores_that_fail_each_once() -> None:
+    code = StoreUnavailableError.code
+    broken = {
+        "one": refused(StoreUnavailableError, code, "words", "vectors")["other"],
+        "two": refused(StoreUnavailableError, code, "vectors")["other"],
+    }
+    reply = client_of(engines_with(refused=broken)).get("/health")
+
+    assert (reply.status_code, reply.json()["status"]) == (200, "degraded")
+    assert reply.json()["failing_stores"] == ["vectors", "words"]
 
 
 def test_ready_says_what_is_loaded_with_versions() -> None:
@@ -115,6 +135,7 @@ def test_without_an_open_corpus_the_disk_is_looked_at_and_nothing_is_opened() ->
     assert engines.looks == 1
 
 
+@pytest.mark.usefixtures("_fresh")
 def test_a_corpus_whose_server_was_down_is_looked_at_again() -> None:
     class Recovers(FakeEngines):
         def look_at_disk(self) -> None:
@@ -129,13 +150,19 @@ def test_a_corpus_whose_server_was_down_is_looked_at_again() -> None:
         assert [client.get("/ready").status_code for _ in range(2)] == [503, 200]
 
 
-def test_the_disk_is_not_looked_at_while_an_open_corpus_holds_documents() -> None:
+@pytest.mark.fault("C9")
+def test_however_many_probes_come_within_a_second_the_stores_are_looked_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("api.routes.health.FRESH_S", 60.0)
     engines = engines_with()
 
-    assert client_of(engines).get("/ready").status_code == 200
-    assert engines.looks == 0
+    with client_of(engines) as client:
+        assert {client.get(path).status_code for path in ["/health", "/ready"] * 10} == {200}
+    assert engines.looks == 1
 
 
+@pytest.mark.fault("C9")
 def test_a_disk_that_hangs_is_looked_at_once_and_holds_up_no_probe() -> None:
     release = threading.Event()
 
@@ -171,7 +198,13 @@ async def test_a_probe_needs_no_thread_of_the_pool_that_slow_routes_hold(probe: 
     assert reply.status_code == 200
 
 
-def test_servers_of_an_open_corpus_are_asked_at_each_look() -> None:
+@pytest.mark.usefixtures("_fresh")
+@pytest.mark.parametrize(
+    "index",
+    [{}, {"chroma_url": "http://127.0.0.1:1"}, {"database_url": "postgresql://a:b@127.0.0.1:1/c"}],
+    ids=["folder", "chroma", "postgres"],
+)
+def test_stores_of_an_open_corpus_are_looked_at_wherever_they_are(index: dict[str, str]) -> None:
     class GoesDown(FakeEngines):
         def look_at_disk(self) -> None:
             super().look_at_disk()
@@ -180,7 +213,7 @@ def test_servers_of_an_open_corpus_are_asked_at_each_look() -> None:
             )
 
     engines = GoesDown({"default": FakeEngine()})
-    settings = Settings(index={"chroma_url": "http://127.0.0.1:1"}, feedback={"enabled": False})
+    settings = Settings(index=index, feedback={"enabled": False})
     app = create_app(engines, settings, FakeIngester(), Jobs())
 
     with TestClient(app, base_url="http://localhost") as client:
