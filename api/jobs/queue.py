@@ -95,7 +95,7 @@ class Job:
     @classmethod
     def interrupted(cls, note: JobNote) -> "Job":
         """Return a job that had not ended when its process was killed: one that failed."""
-        job = cls(note.request, "", Writes(note.request["corpus"]))
+        job = cls(note.request, "", Writes(""))
         job.id, job.created_at, job.finished_at = note.id, note.created_at, datetime.now(UTC)
         job._future.set_exception(
             JobInterruptedError(
