@@ -5,6 +5,8 @@ about the collection -> **here** -> the database. Whole documents are `store.py`
 `filters.py`'s.
 """
 
+import json
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import accumulate
@@ -12,7 +14,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from index.documents.filters import text_of, where
+from index.documents.filters import list_of, text_of, where
 from index.documents.integrity import leaf_places
 from index.documents.store import Metadata
 from index.documents.tables import batches, documents, failures_named
@@ -193,22 +195,26 @@ class Catalogue:
             sa.func.max(documents.c.ingested_at).label("newest"),
         )
         rows = self._rows(kinds.group_by(documents.c.content_type).order_by(count.desc(), documents.c.content_type))
-        # PostgreSQL takes the expression twice, with other parameters, for two different ones.
-        named = sa.select(text_of("topic").label("topic")).subquery()
-        topic: sa.ColumnElement[str] = named.c.topic
-        columns: list[sa.ColumnElement[Any]] = [topic, count.label("documents")]
-        topics = sa.select(*columns).where(topic != "").group_by(topic)
         largest = _BRIEF.order_by(documents.c.leaf_count.desc(), documents.c.doc_id).limit(LARGEST)
         return Statistics(
             documents=sum(row.documents for row in rows),
             leaves=int(sum(row.leaves for row in rows)),
             content_types={row.content_type: row.documents for row in rows},
-            topics={
-                row.topic: row.documents for row in self._rows(topics.order_by(count.desc(), topic).limit(MOST_TOPICS))
-            },
+            topics=self._topics(),
             largest=[_to_brief(row) for row in self._rows(largest)],
             last_ingested_at=max((row.newest for row in rows), default=None),
         )
+
+    def _topics(self) -> dict[str, int]:
+        """Return the documents of each topic; one of several topics counts for each."""
+        # PostgreSQL takes an expression twice, with other parameters, for two different ones.
+        named = sa.select(text_of("topic").label("one"), list_of("topic").label("several")).subquery()
+        count = sa.func.count().label("documents")
+        found: Counter[str] = Counter()
+        for row in self._rows(sa.select(named.c.one, named.c.several, count).group_by(named.c.one, named.c.several)):
+            for topic in json.loads(row.several) if row.several else filter(None, [row.one]):
+                found[topic] += row.documents
+        return dict(sorted(found.items(), key=lambda each: (-each[1], each[0]))[:MOST_TOPICS])
 
     def last_ingested_at(self) -> str | None:
         """Return when the newest document came in, ISO 8601, UTC; None for an empty corpus."""

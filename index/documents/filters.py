@@ -106,6 +106,12 @@ def text_of(key: str) -> sa.ColumnElement[str]:
     return _Field(key).text
 
 
+def list_of(key: str) -> sa.ColumnElement[str]:
+    """Return a metadata key of documents that is a list, as JSON; NULL where it is none."""
+    field = _Field(key)
+    return sa.case((field._is(("array",)), field._json.as_string()))
+
+
 class _Field:
     """What a key's value is, read as each kind; NULL where it is of another one."""
 

@@ -31,6 +31,8 @@ from ingestion.schema import RunOptions
 
 # Raised whenever the same bytes give another text, tree or embedded form, so that known files are read again.
 PIPELINE_VERSION = "12"
+# Metadata that a document keeps from every run that gave it one.
+TOPIC = "topic"
 
 # Bytes read at once while a file is hashed; a run that was asked to stop does so before the next read.
 _PIECE_BYTES = 4_000_000
@@ -254,7 +256,7 @@ class Comparison:
                 name = f"{self._prefix}{item.doc_id}"
                 left_out.append(item.reason if name == source else f"{name}: {item.reason}")
                 continue
-            document = self._named(item, source)
+            document = self._with_topics(self._named(item, source))
             if owner := self._other_owner(document.doc_id, source, stored):
                 failures.append(
                     f"The document id {document.doc_id!r} is taken by {owner}. Give one of the two another id."
@@ -309,6 +311,16 @@ class Comparison:
             source=source,
             metadata=self._metadata(document, source),
         )
+
+    def _with_topics(self, document: Document) -> Document:
+        """Return a document under the topic of this run and those that it was ingested under before."""
+        topic = self._options.metadata.get(TOPIC)
+        known = self._documents.get(document.doc_id) if topic else None
+        if known is None:
+            return document
+        before = known.metadata.get(TOPIC, [])
+        topics = sorted({str(topic), *(before if isinstance(before, list) else [str(before)])})
+        return replace(document, metadata=document.metadata | {TOPIC: topics if len(topics) > 1 else topics[0]})
 
     def _metadata(self, document: Document, source: str) -> Metadata:
         metadata = document.metadata | self._options.metadata

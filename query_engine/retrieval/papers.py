@@ -158,7 +158,7 @@ class PaperSearch:
 
     def _papers(self, question: PaperQuestion) -> Versions | None:
         """Return the documents of all papers that may be found; None means all."""
-        of_topic = self._versions([] if question.topic is None else [{"key": "topic", "value": question.topic}])
+        of_topic = None if question.topic is None else self._versions_of_topic(question.topic)
         return of_topic if question.paper_ids is None else _both(of_topic, self._versions_of(question.paper_ids))
 
     def _screened(self, text: str, screening_top_k: int, versions: Versions | None) -> list[str]:
@@ -177,6 +177,11 @@ class PaperSearch:
 
     def _versions(self, conditions: Sequence[dict[str, Any]]) -> Versions | None:
         return self._corpus.catalogue.versions({"filters": list(conditions)}) if conditions else None
+
+    def _versions_of_topic(self, topic: str) -> Versions:
+        # A paper that was ingested under several topics has a list of them.
+        either = [{"key": "topic", "operator": operator, "value": topic} for operator in ("==", "contains")]
+        return self._corpus.catalogue.versions({"filters": either, "condition": "or"})
 
     def _versions_of(self, papers: Sequence[str]) -> Versions:
         found = Versions()
