@@ -63,9 +63,47 @@ Anything else that escapes is a bug of ours. Two edges translate this tree and n
 """
 
 import json
+import logging
+import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
+
+# A path of two names or more. A name may hold up to four spaces: a word with a slash follows.
+_PATH = re.compile(
+    r"(?<![\w.-])/([\w.-]+)/[^\s'\"`,;:()<>|]+"
+    r"(?:(?: [^\s'\"`,;:()<>|/]+){0,3} [^\s'\"`,;:()<>|/]+/[^\s'\"`,;:()<>|]*)*"
+)
+_KEPT_TEXTS = 256
+
+logger = logging.getLogger(__name__)
+
+
+@lru_cache(_KEPT_TEXTS)
+def without_paths(text: str) -> str:
+    """Return a text for clients: of each absolute path of this machine only the last name is left, as `…/vectors`.
+
+    Such a path begins with a folder that exists, so that the address of a route stays. The log gets the whole text,
+    but not each time.
+    """
+    shown = _PATH.sub(_last_name, text)
+    if shown != text:
+        logger.warning("Clients are told this without its paths: %s", text)
+    return shown
+
+
+def _last_name(match: re.Match[str]) -> str:
+    path = match[0].rstrip("./")
+    if match[1] not in _roots():
+        return match[0]
+    return f"…/{path.rpartition('/')[2]}{match[0][len(path) :]}"
+
+
+@lru_cache(1)
+def _roots() -> frozenset[str]:
+    return frozenset(os.listdir("/"))  # not looked at one by one: one may hang
 
 
 class RagError(Exception):
@@ -89,6 +127,11 @@ class RagError(Exception):
     def remedy(self) -> str:
         """What the reader can do about it, as one sentence."""
         return str(self.args[1])
+
+    @property
+    def public(self) -> str:
+        """Fact and remedy as clients may read them, see `without_paths`."""
+        return without_paths(str(self))
 
     def __str__(self) -> str:
         return f"{self.fact} {self.remedy}"

@@ -1,4 +1,4 @@
-"""Translate failures to HTTP: one table of status codes, one envelope, nothing of the client's input.
+"""Translate failures to HTTP: one table of status codes, one envelope, nothing of the client's input, no path of ours.
 
 Flow: an exception leaves a route -> **here** -> `{"error": {"code", "detail"[, "field"]}}`, on `/run` with `"complete":
 true` beside it, or the same as a small page for a browser. Failures after the first byte of a stream are the stream's
@@ -158,7 +158,7 @@ def install(app: FastAPI, pages: Pages) -> None:
     @app.exception_handler(RagError)
     async def foreseen(request: Request, error: RagError) -> Response:
         status = next(STATUS[cls] for cls in type(error).__mro__ if cls in STATUS)
-        return reply(request, status, ErrorDetail(code=error.code, detail=str(error)), _headers(error))
+        return reply(request, status, ErrorDetail(code=error.code, detail=error.public), _headers(error))
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> Response:

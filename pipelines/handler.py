@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic_core import from_json, to_json
 
-from errors import TaskCancelledError
+from errors import TaskCancelledError, without_paths
 from pipelines.row_cache import RowCache
 from pipelines.services import Services
 
@@ -92,7 +92,7 @@ class StepHandler:
     def warn(self, text: str) -> None:
         """Add a warning: something was lowered or left out; the pipeline goes on."""
         if len(self.warnings) < MOST_MESSAGES:
-            self.warnings.append(text[:MOST_MESSAGE_CHARS])
+            self.warnings.append(without_paths(text)[:MOST_MESSAGE_CHARS])
 
     def each(
         self,

@@ -6,7 +6,7 @@ readers vote on steps one by one. Decides nothing.
 
 from collections.abc import Iterator, Sequence
 
-from errors import RagError
+from errors import RagError, without_paths
 from query_engine.answerability.classifier import Confidence
 from query_engine.answerability.part_coverage import PartEvidence
 from query_engine.question.condense import Condensed
@@ -235,7 +235,9 @@ def grounded(checked: Checked) -> Step:
 
 def failed(synthesizer: str, error: RagError) -> Step:
     """Say that a synthesizer failed and that another one takes over."""
-    return Step("warning", f"**The {synthesizer} model failed**: {error.fact} Another synthesizer takes over.")
+    return Step(
+        "warning", f"**The {synthesizer} model failed**: {without_paths(error.fact)} Another synthesizer takes over."
+    )
 
 
 def nothing_written(confidence: Confidence) -> Step:

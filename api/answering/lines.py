@@ -48,7 +48,7 @@ async def stream_lines(
                 event = reading.take()
             except RagError as error:
                 logger.warning("An answer failed: %s", error)
-                yield failure(error.code, str(error))
+                yield failure(error.code, error.public)
                 return
             except Exception:
                 # 200 is on the wire already, so a bug of ours has to end the answer in the stream.

@@ -376,6 +376,6 @@ def _out_of_time(where: str) -> OutOfTimeError:
 
 async def _nothing_to_read(error: UnknownCorpusError) -> Events:
     yield Step("search", "**Searching** the default corpus.")
-    yield Step("found", f"**Nothing to search**: {error}")
-    message = f"{steps.DONT_KNOW} This service has no documents yet. {error}"
+    yield Step("found", f"**Nothing to search**: {error.public}")
+    message = f"{steps.DONT_KNOW} This service has no documents yet. {error.public}"
     yield Done.unanswered(message, AnswerWarning.of(error))

@@ -160,7 +160,7 @@ def _take(reading: CancellableReader[Event], view: View) -> bool:
         view.take(event)
     except RagError as error:
         logger.warning("An answer failed: %s", error)
-        view.fail(str(error), error.code)
+        view.fail(error.public, error.code)
     except Exception:
         # 200 is on the wire already, so a bug of ours has to end the answer in the stream.
         logger.exception("An answer failed")

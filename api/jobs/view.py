@@ -90,7 +90,7 @@ def _error(error: BaseException | None) -> dict[str, str] | None:
     if error is None:
         return None
     if isinstance(error, RagError):
-        return {"code": error.code, "detail": str(error)}
+        return {"code": error.code, "detail": error.public}
     return {"code": "internal", "detail": "Something unforeseen went wrong; see the log."}
 
 

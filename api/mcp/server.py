@@ -22,7 +22,7 @@ from api.mcp.results import AskResult, CorpusList, FetchedDocument, SearchResult
 from api.mcp.tools import Caller, Tools
 from api.schemas.requests import CorporaName
 from api.views.truncate import fit
-from errors import RagError
+from errors import RagError, without_paths
 from query_engine.text.well_formed import well_formed
 from settings import VERSION
 
@@ -130,4 +130,4 @@ async def _result(work: Awaitable[BaseModel]) -> CallToolResult:
 def _told(error: RagError) -> str:
     wait_s = RETRY_AFTER_S.get(type(error))
     # Remedies name a header, which callers of a tool do not see.
-    return f"{error.fact} Ask again in {wait_s} seconds." if wait_s else str(error)
+    return f"{without_paths(error.fact)} Ask again in {wait_s} seconds." if wait_s else error.public

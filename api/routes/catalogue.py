@@ -17,7 +17,7 @@ from api.schemas.replies.corpora import CorporaReply, DeletedReply, DocumentsRep
 from api.schemas.requests import FILTER_EXAMPLE, DeleteBody, OneCorpus
 from api.views.links import is_web_url
 from api.views.negotiation import JSONReply
-from errors import FilterError
+from errors import FilterError, without_paths
 from index.corpus import Corpus
 from index.documents.catalogue import DocumentBrief
 from index.maintenance.corpora import list_corpora
@@ -104,7 +104,9 @@ def stats(service: ServiceDep, *, corpus: Name = None) -> JSONReply:
 def corpora(service: ServiceDep) -> JSONReply:
     """List the corpora on disk, those that are not open included."""
     facts = [one for one in list_corpora(service.settings) if may_use(one.name)]
-    return JSONReply({"corpora": [asdict(one) for one in facts]})
+    return JSONReply(
+        {"corpora": [asdict(one) | {"problem": one.problem and without_paths(one.problem)} for one in facts]}
+    )
 
 
 def _counts(opened: Corpus) -> dict[str, Any]:

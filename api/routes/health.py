@@ -19,7 +19,7 @@ from api.described import replied
 from api.schemas.replies.service import HealthReply, ReadyReply
 from api.views.negotiation import JSONReply
 from api.workers.part import Part
-from errors import CorpusLockedError
+from errors import CorpusLockedError, without_paths
 from settings import VERSION
 
 LIBRARIES = ("llama-index-core", "chromadb", "tantivy")
@@ -47,7 +47,9 @@ async def health(service: ServiceDep) -> JSONReply:
             "chroma": chroma,
             "failing_stores": sorted({store for why in _broken(status).values() for store in why["stores"]}),
             "llm_ready": status["llm_ready"],
-            "llm_reason": "Ask with a key." if CALLER.get() is NOBODY else status["llm_reason"],
+            "llm_reason": "Ask with a key."
+            if CALLER.get() is NOBODY
+            else without_paths(status["llm_reason"] or "") or None,
         }
     )
 
@@ -64,7 +66,7 @@ async def ready(service: ServiceDep, request: Request) -> JSONReply:
     """
     status = await _seen(service)
     broken = _broken(status)
-    reasons = [why["detail"] for corpus, why in broken.items() if may_use(corpus)]
+    reasons = [without_paths(why["detail"]) for corpus, why in broken.items() if may_use(corpus)]
     has_documents = _documents(status) + sum(status["on_disk"].values())
     if service.web is None and not has_documents:
         reasons.append("No corpus holds a document. Bring some in with `python -m ingestion PATH`.")

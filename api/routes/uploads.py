@@ -91,5 +91,5 @@ def _without_refused(
     if not taken:
         facts = dict.fromkeys(error.fact for error in refused.values())
         raise UploadError(" ".join(facts), next(iter(refused.values())).remedy)
-    told = [{"source": name, "reason": str(error)} for name, error in refused.items()]
+    told = [{"source": name, "reason": error.public} for name, error in refused.items()]
     return {"files": taken} | ({"refused": told} if told else {})

@@ -13,7 +13,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any
 
-from errors import RagError, TaskCancelledError, TasksUnavailableError, UnknownTaskError
+from errors import RagError, TaskCancelledError, TasksUnavailableError, UnknownTaskError, without_paths
 from pipelines.body import read_plan
 from pipelines.registry import Registry
 from pipelines.running import FailedStepError, Runner
@@ -217,6 +217,7 @@ class TaskQueue:
         self._runner.run(plan, live, live.stop, state)
 
     def _end(self, live: LiveTask, state: Any, error: str, step: str) -> None:
+        error = without_paths(error)
         live.note(error or "Finished the task.")
         with suppress(TasksUnavailableError):  # then it is run again at the next start
             self.store.end(live.task_id, state, error, step, live.log)

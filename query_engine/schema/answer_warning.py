@@ -6,7 +6,7 @@ as `code: sentence`. A pure value.
 
 from dataclasses import dataclass
 
-from errors import RagError
+from errors import RagError, without_paths
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,11 +15,14 @@ class AnswerWarning:
 
     Attributes:
         code: for programs; never changes.
-        text: one or two sentences for people.
+        text: one or two sentences for people, who may be clients: without paths of this machine.
     """
 
     code: str
     text: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", without_paths(self.text))
 
     @classmethod
     def of(cls, error: RagError) -> "AnswerWarning":
