@@ -21,6 +21,7 @@ from query_engine.schema.passage import DocumentKey, Passage
 # others: a question in other words than the text finds its passage by meaning alone.
 RANKED_LEAVES, NEAREST_LEAVES = 5, 2
 WINDOW_CHARS = 850
+# Of leaves from a search by words alone, or by a service that tells none.
 UNKNOWN_SIMILARITY = 0.3
 
 DocumentOf = Callable[[Passage], Document | None]

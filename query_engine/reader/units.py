@@ -21,7 +21,7 @@ class ReadLeaf:
     Attributes:
         passage: the one it was found in.
         rank: its place among all leaves that were found, from 0.
-        similarity: cosine of leaf and question, -1..1; `UNKNOWN_SIMILARITY` if it was not found by meaning.
+        similarity: cosine of leaf and question, -1..1; `UNKNOWN_SIMILARITY` if nobody searched by meaning.
         layout: of the leaf and what surrounds it.
         read: places of its units in the layout.
         scores: of these units, and of the leaf; see `model.Scores`.

@@ -86,7 +86,8 @@ def score_leaves(found: Candidates, weights: Mapping[Scorer, float] = WEIGHTS) -
         weights: of the scorers.
 
     Returns:
-        Hits whose `scores` hold every scorer's known value, but `dense` and `lexical` as the searches gave them.
+        Hits whose `scores` hold every scorer's known value, but `dense` and `lexical` as the searches gave them, and
+        neither for a leaf that the search did not find.
     """
     evidence = _Evidence(found)
     searches = _searches(found)

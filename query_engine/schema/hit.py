@@ -14,8 +14,9 @@ class LeafHit:
     Attributes:
         node_id: names the leaf.
         score: what hits are ordered by, higher is better; comparable within one search only.
-        scores: by scorer; see `fusion.SCORERS` for what each means. `dense` (cosine, -1..1) and `lexical` (BM25, 0 or
-            more) are absent where that search did not find the leaf.
+        scores: by scorer; see `fusion.SCORERS` for what each means. `dense` (cosine, -1..1) is there whichever search
+            found the leaf, unless only the lexical one was asked; `lexical` (BM25, 0 or more) is absent where that
+            search did not find it.
         start: offset of its first character in the document; set when the leaf's document is read.
         end: offset after the last one.
         ranks: place in the ranking of each search that found it, and of each model and reranker that judged it, from 1.
