@@ -148,7 +148,7 @@ async def _private(plan: Plan) -> AsyncIterator[tuple["Jobs | None", Callable[["
         return
     from api.jobs.notes import JobNotes  # noqa: PLC0415  # gunicorn's parent, which reads this file, needs none of it
     from api.jobs.queue import Jobs  # noqa: PLC0415
-    from api.workers.opening import Opening  # noqa: PLC0415
+    from api.opening import Opening  # noqa: PLC0415
 
     jobs = Jobs(JobNotes(part.job_notes))
     opening = Opening(plan.settings.serve, jobs)

@@ -1,7 +1,7 @@
 """`/ingest` once a job is submitted: list the jobs, look at one, cancel it.
 
 Flow: a request -> **here** -> `jobs/queue.py` -> `jobs/view.py` -> JSON. It needs neither corpus nor model and must not
-import their libraries: a writer that has just started answers it before it has loaded them (`workers/opening.py`).
+import their libraries: a writer that has just started answers it before it has loaded them (`api/opening.py`).
 """
 
 from typing import Annotated

@@ -71,7 +71,7 @@ def test_no_route_tells_a_path_whether_a_corpus_cannot_be_opened_or_an_answer_fa
     with caplog.at_level(logging.WARNING):
         for client in (client_of(failures={"default": error}), client_of(FakeEngine([error]))):
             for method, path, body in ASKED:
-                reply = client.request(method, path, **({"json": body} if body else {}))
+                reply = client.request(method, path, json=body or None)
                 assert_told_without_path(reply.text)
 
     assert str(FOLDER) in caplog.text

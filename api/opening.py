@@ -1,6 +1,6 @@
 """Answer for a writer that still opens: how the jobs stand. All other requests wait until it is open.
 
-Flow: `api/server.py` starts a writer's private server -> **here** -> `routes/jobs.py` until the application is there,
+Flow: `server.py` starts a writer's private server -> **here** -> `routes/jobs.py` until the application is there,
 then the application. Libraries, models and corpora take seconds to load, up to a minute on a busy machine; clients that
 wait for a job learn at once what became of it when the writer before this one was killed.
 """

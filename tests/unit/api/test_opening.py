@@ -13,7 +13,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
 from api.jobs.queue import Jobs
-from api.workers.opening import Opening
+from api.opening import Opening
 from settings import ServeSettings
 
 KEY = "secret-0123456789"
@@ -75,9 +75,9 @@ async def test_keys_are_asked_for() -> None:
 
 def test_none_of_the_libraries_that_take_long_to_load_is_needed() -> None:
     heavy = "{'chromadb', 'llama_index', 'tantivy', 'torch', 'transformers', 'openvino'}"
-    program = f"import sys, api.workers.opening; print({heavy} & set(sys.modules))"
+    program = f"import sys, api.opening; print({heavy} & set(sys.modules))"
     ran = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=Path(__file__).parents[4]
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=Path(__file__).parents[3]
     )
 
     assert ran.stdout.strip() == "set()"
