@@ -85,7 +85,7 @@ def test_a_server_that_is_down_is_told_and_used_again_when_it_is_back(served: Se
     eventually(lambda: served.ready().get("ready", False))
 
 
-@pytest.mark.fault("C2")
+@pytest.mark.fault("C2", "C9")
 @pytest.mark.parametrize("name", ["chroma", "postgres"])
 def test_a_frozen_server_holds_no_question_for_long(served: Served, name: str) -> None:
     server = getattr(served, name)
@@ -133,6 +133,24 @@ def test_an_index_that_is_deleted_under_the_service_is_told_by_each_question_and
     assert "There is no corpus 'default'" in stream.text
     assert (ready.status_code, health.status_code) == (503, 200)
     assert "Traceback" not in program.log
+
+
+@pytest.mark.fault("C8")
+def test_vectors_that_are_damaged_under_the_service_are_told_by_each_question_and_both_probes(
+    own_index: dict[str, str], tmp_path: Path
+) -> None:
+    with Program([MAIN], {**own_index, "RAG_CACHE__ENTRIES": "0"}, tmp_path) as program:
+        file = tmp_path / "index" / "default" / "vectors" / "chroma.sqlite3"
+        file.write_bytes(b"\xff" * file.stat().st_size)
+        asked = httpx.post(f"{program.url}/evaluate", json={"query": BETZ, "iid": "1"}, timeout=TIMEOUT_S)
+        eventually(lambda: httpx.get(f"{program.url}/ready", timeout=TIMEOUT_S).status_code == 503)
+        health = httpx.get(f"{program.url}/health", timeout=TIMEOUT_S)
+        replies = [asked, health, httpx.get(f"{program.url}/ready", timeout=TIMEOUT_S)]
+
+    assert (asked.status_code, health.status_code) == (503, 200)
+    assert (health.json()["status"], health.json()["failing_stores"]) == ("degraded", ["vectors"])
+    assert not [reply.text for reply in replies if str(tmp_path) in reply.text]
+    assert str(file.parent) in program.log
 
 
 @pytest.mark.fault("C6", "A4")
