@@ -30,7 +30,7 @@ from index.documents.guess import guessed_blocks
 from index.documents.sources import SourceNote, reopen, write_notes
 from index.documents.span_tree import SpanTree, first_leaf
 from index.documents.structure import Structure
-from index.documents.tables import batches, connected_anew, failures_named
+from index.documents.tables import batches, failures_named, fresh_connection
 from index.documents.tables import documents as _documents
 from index.documents.tables import generations as _generations
 from index.documents.tables import parents as _parents
@@ -235,7 +235,7 @@ class DocumentStore:
 
     def probe(self) -> None:
         """Read something as a new question would; raise CorpusError if that fails."""
-        with failures_named(), connected_anew(self._engine) as connection:
+        with failures_named(), fresh_connection(self._engine) as connection:
             connection.execute(sa.select(_generations.c.number)).all()
 
     def pending(self) -> list[str]:

@@ -180,18 +180,16 @@ def closing_engine(engine: Database) -> Iterator[Database]:
 
 
 @contextmanager
-def connected_anew(engine: Database) -> Iterator[sa.Connection]:
-    """Yield a connection to what is there now: SQLite's open ones go on reading a file that was deleted."""
+def fresh_connection(engine: Database) -> Iterator[sa.Connection]:
+    """Yield a connection to what is there now: open ones of SQLite go on reading a file that was deleted."""
     address = engine.url
     if address.get_backend_name() != "sqlite" or address.query.get("mode") == "memory":
         with engine.connect() as connection:
             yield connection
         return
     read_only = address.query.get("mode") == "ro"
-    with (
-        closing_engine(sa.create_engine(address) if read_only else look_into_file(Path(str(address.database)))) as anew,
-        anew.connect() as connection,
-    ):
+    fresh = sa.create_engine(address) if read_only else look_into_file(Path(str(address.database)))
+    with closing_engine(fresh), fresh.connect() as connection:
         yield connection
 
 

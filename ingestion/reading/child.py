@@ -70,7 +70,7 @@ def _sent(document: Document) -> dict[str, Any]:
 def serve(connection: Connection, task: Task, timeout_s: float) -> None:
     """Answer requests until the other side hangs up.
 
-    A request begins a task, one of no more than `limit_s` asks for its next batch, which may take so many seconds. The
+    A request begins a task, one of no more than `limit_s` asks for its next batch, which may take that long. The
     answer is `{"items": [...], "more": bool, "retire": bool, "left_s": float}`: what it left of them. After `retire`
     this process takes no more requests.
     """

@@ -64,7 +64,7 @@ class Task:
         error: why it failed; empty if it did not.
         error_step: the number of the step that failed.
         log: lines.
-        mark: by which whoever submitted it is known again; empty if everybody may have it.
+        mark: tells whether a key submitted it; empty if every key may open it.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""Whoever tries keys one after the other is stopped, and nobody else is."""
+"""An address that tries one key after the other is stopped, and no other client is."""
 
 from base64 import b64encode
 from collections.abc import Callable
