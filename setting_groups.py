@@ -14,7 +14,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 
 RAY_ADDRESS = r"^(local|[^\s:/]+:\d{1,5})$"
-OTHER_MODEL = r"(huggingface|openvino|openai)(:[^,@\s]+)?(@https?://[^,@\s]+)?"
+OTHER_MODEL = r"(huggingface|openvino|openai|ollama)(:[^,@\s]+)?(@https?://[^,@\s]+)?"
 URL_KEY = r"https?://[^\s,=@]+=[!-+\--~]+"
 Mode = Literal["single", "agent", "auto"]
 Form = Literal["answer", "report"]
@@ -377,13 +377,17 @@ class ExpansionSettings(Group):
 class LLMSettings(Group):
     """Language models that write answers."""
 
-    provider: Literal["extractive", "huggingface", "openvino", "openai"] = Field(
+    provider: Literal["extractive", "huggingface", "openvino", "openai", "ollama"] = Field(
         "extractive", description="`extractive` quotes the documents; the others run a language model."
     )
     model: str | None = Field(
         None, description="Hub id, local folder, GGUF file, or the server's model name; the packaged SmolLM2 if unset."
     )
-    base_url: str | None = Field(None, pattern=r"^https?://", description="OpenAI-compatible server, ending in /v1.")
+    base_url: str | None = Field(
+        None,
+        pattern=r"^https?://",
+        description="OpenAI-compatible server, ending in /v1; of `ollama` http://127.0.0.1:11434/v1 if unset.",
+    )
     api_key: SecretStr | None = Field(None, description="API key of that server.")
     fallbacks: str | None = Field(
         None,
@@ -400,18 +404,16 @@ class LLMSettings(Group):
     )
     device: str = Field("auto", description="`auto`, `cpu` or `cuda` for `huggingface`; `CPU` or `GPU` for `openvino`.")
     four_bit: bool = Field(False, description="Load a Hugging Face model in 4 bits (needs CUDA and bitsandbytes).")
-    context_tokens: int = Field(4096, ge=512, le=1_000_000, description="The model's context window.")
-    max_new_tokens: int = Field(320, ge=16, le=32_768, description="Length limit of a generated answer.")
+    context_tokens: int | None = Field(
+        None, ge=512, le=1_000_000, description="The model's context window; unset, the server or the model tells."
+    )
+    max_new_tokens: int = Field(1500, ge=16, le=32_768, description="Length limit of a generated answer.")
     temperature: float = Field(0.1, ge=0, le=2, description="Sampling temperature; 0 is greedy.")
     timeout_s: float = Field(60, gt=0, le=600, description="Time limit for the server's next token.")
     prompt: Literal["brief", "short", "report", "summary"] = Field(
-        "brief", description="Answer form: 1 to 3 sentences, one fact in 50 words, a report, or a summary."
+        "brief",
+        description="Answer form: as brief as the question allows, one fact in 50 words, a report, or a summary.",
     )
-    long_evidence: Literal["cut", "tree"] = Field(
-        "cut",
-        description="Passages beyond the model's context: leave them out, or read all in groups, one call each.",
-    )
-    grounding: bool = Field(True, description="Replace or drop generated sentences that the passages do not support.")
 
     @property
     def max_words(self) -> int | None:
@@ -445,7 +447,7 @@ class AnswerSettings(Group):
         "twice as many.",
     )
     max_context_chars: int = Field(
-        6000, ge=500, le=200_000, description="Passage text given to a language model, at most."
+        16_000, ge=500, le=200_000, description="Source text given to a language model, at most."
     )
     deadline_s: float = Field(
         240,
@@ -475,14 +477,16 @@ class AnswerSettings(Group):
     sentence_leaves: bool = Field(
         False, description="Over given pages, make each sentence a leaf; ingested documents are unaffected."
     )
-    spelling: bool = Field(True, description="Read mistyped words of a question as the corpus's words; a step says so.")
     sources: str | None = Field(
         None,
         pattern=r"^[a-z]+(\s*,\s*[a-z]+)*$",
         description="Comma-separated sources that questions without a corpus are answered from: `clueweb`, `fineweb`, "
         "`meilisearch`, `chroma`, `mosaic`.",
     )
-    plan: bool = Field(True, description="Search separately for each part of a multi-part question.")
+    plan: bool = Field(
+        True,
+        description="Let the language model take apart questions that ask for several things.",
+    )
 
     def refused(self) -> list[str]:
         """Return `refuse_words` one by one, in lower case."""

@@ -22,6 +22,7 @@ from index.layout.lock import check_free
 from query_engine.inquiry import Inquiry
 from query_engine.schema.events import Citation, Done, Event, Nearest, Restarted, Step, Token
 from query_engine.schema.passage import Passage
+from query_engine.steps import QUOTES_NOTE
 from query_engine.terminal import GrowingText
 from settings import Settings, load_settings
 
@@ -84,28 +85,27 @@ def _ask_here(arguments: argparse.Namespace, corpus: str, settings: Settings) ->
         if arguments.retrieve_only:
             _print_passages(engine.retrieve(inquiry).passages)
         else:
-            asyncio.run(_print_answer(InMode(engine, settings).stream(inquiry)))
+            asyncio.run(print_answer(InMode(engine, settings).stream(inquiry)))
 
 
-async def _print_answer(stream: AsyncGenerator[Event, None]) -> None:
-    answer, screen = "", GrowingText(sys.stdout)
+async def print_answer(stream: AsyncGenerator[Event, None]) -> None:
+    """Print an answer as its events come; steps within it, its sources and what lowered its quality come after it."""
+    answer = ""
     later: list[str] = []  # steps that come while a line of the answer is open
     async with aclosing(stream) as events:
         async for event in events:
             match event:
-                case Step(_, text) if screen.shown:
+                case Step(_, text) if answer:
                     later.append(text)
                 case Step(_, text):
                     print(text, file=sys.stderr)
-                case Token(text, unchecked):
+                case Token(text):
                     answer += text
-                    screen.show(answer + unchecked if screen.correctable else answer)
+                    print(text, end="", flush=True)
                 case Restarted(reason):
-                    screen.show(answer)
                     print(f"\n[withdrawn: {reason}]\n", flush=True)
-                    answer, screen = "", GrowingText(sys.stdout)
+                    answer = ""
                 case Done():
-                    screen.show(answer)
                     _print_end(event, later)
 
 
@@ -119,10 +119,14 @@ def _print_end(done: Done, steps: Sequence[str]) -> None:
         print("\nClosest passages:")
     for one in done.nearest:
         print(f"  - {one.title} - {one.url or _place(one)}\n    {' '.join(one.quote.split())}")
+    if done.unsupported:
+        print(f"Not in the sources: {', '.join(dict.fromkeys(one.text for one in done.unsupported))}", file=sys.stderr)
     for warning in done.warnings:
         print(f"warning: {warning}", file=sys.stderr)
     if done.synthesizer:
         print(f"(written by {done.synthesizer} in {done.timings_ms['total']:.0f} ms)", file=sys.stderr)
+    if done.synthesizer == "extractive" and not done.warnings:
+        print(QUOTES_NOTE, file=sys.stderr)
 
 
 def _place(place: Citation | Nearest) -> str:
@@ -161,7 +165,7 @@ def _ask_service(url: str, headers: Mapping[str, str], arguments: argparse.Names
             for line in reply.iter_lines():
                 if line.startswith("data:"):
                     record = json.loads(line.removeprefix("data:"))
-                    # A record may be corrected by the next one, until it is the last.
+                    # A record replaces the one before: a model that failed is followed by quotes.
                     if screen.correctable or record.get("complete"):
                         screen.show(record.get("final_report") or "")
         print()

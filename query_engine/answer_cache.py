@@ -1,8 +1,8 @@
 """Keep whole answers for a while, so that a question that was just answered is not worked on again.
 
 Flow: `api/answering/cached.py` -> **here** -> the events of an earlier answer, or of the engine and then kept. What is
-kept are the events themselves: a reader of a cached answer gets what the first one got, and one step more; only what
-was not checked yet is left out.
+kept are the events themselves: a reader of a cached answer gets what the first one got, and one step more; only empty
+tokens are left out.
 
 An answer belongs to the documents and settings it was made from: its key holds the engine's fingerprint, so it is found
 no more once a document came, went or changed. Failures are not kept, nor is an answer with a warning that may be gone a
@@ -74,10 +74,8 @@ class AnswerCache:
         async with aclosing(events):
             key, cleared = await current_key(), self._times_cleared()
             async for event in events:
-                if not isinstance(event, Token):
+                if not isinstance(event, Token) or event.text or event.citations:
                     seen.append(event)
-                elif event.text:
-                    seen.append(replace(event, unchecked=""))
                 if isinstance(event, Done) and _lasts(event) and await current_key() == key:
                     self._keep(key, seen, cleared)
                 yield event

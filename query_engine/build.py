@@ -50,7 +50,6 @@ from query_engine.retrieval.reranking.base import Reranker
 from query_engine.retrieval.reranking.build import build_reranker
 from query_engine.runtime import memory, open_files
 from query_engine.runtime.lease_pool import Lease, LeasePool
-from query_engine.synthesis.base import Synthesizer
 from query_engine.synthesis.build import QUOTES, build_language_models
 from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from settings import Settings
@@ -92,7 +91,7 @@ class Engines:
         kept, multilingual = settings.embed.kept_vectors, self.embedding.multilingual
         self._embedder = CachedEmbedding(embedder, kept, multilingual=multilingual)
         check_expansion(settings)
-        self._language_models = build_language_models(settings, self._embedder)
+        self._language_models = build_language_models(settings)
         self._passage_reader = shipped_reader()
         self._model = self._language_models.query_model
         self._reranker = build_reranker(settings, self._model)
@@ -433,10 +432,10 @@ class Engines:
         documents = stored_documents(corpus.documents)
         reader = LeafReader(self._passage_reader, documents, corpus.lexical_index, self._embedder, answer.quote_chars)
         quoting = ExtractiveSynthesizer(reader)
-        synthesizers: list[Synthesizer] = [*self._language_models.chosen(model), quoting]
+        models = self._language_models.chosen(model)
         settings = self._settings
         # A language model decides itself whether the passages answer.
-        if len(synthesizers) == 1 and (only_sure if answer.only_sure is None else answer.only_sure):
+        if not models and (only_sure if answer.only_sure is None else answer.only_sure):
             sure = answer.model_copy(update={"min_confidence": max(answer.min_confidence, SURE_CONFIDENCE)})
             settings = settings.model_copy(update={"answer": sure})
         helper = None if model == QUOTES else self._helper()
@@ -445,8 +444,9 @@ class Engines:
             corpus,
             self._embedder,
             reader,
-            synthesizers,
-            settings,
+            models,
+            quoting,
+            settings=settings,
             pipeline=self._pipeline(corpus),
             condenser=condenser,
             planner=Planner(helper, ASIDE_S),

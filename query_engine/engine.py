@@ -29,18 +29,21 @@ from query_engine.llms.helper import PromptHelper
 from query_engine.question.condense import Condenser
 from query_engine.question.decompose import ONE_PASS, Plan, Planner
 from query_engine.question.validation import clean_question
+from query_engine.reader.leaves import stored_documents
 from query_engine.reader.nearest import nearest_sentences
 from query_engine.reader.reading import LeafReader
 from query_engine.retrieval.multi_part import Evidence, Gathering, SearchContext
 from query_engine.retrieval.papers import PaperSearch
 from query_engine.retrieval.pipeline import RetrievalPipeline
+from query_engine.retrieval.sections import sections
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Done, Event, Retrieved
 from query_engine.schema.passage import Passage
 from query_engine.schema.retrieval_result import Retrieval
+from query_engine.schema.source import Source
 from query_engine.search import CorpusSearch
-from query_engine.synthesis.base import Synthesizer
+from query_engine.synthesis.base import Synthesizer, Writer
 from query_engine.synthesis.fallback_chain import Answer, write
 from query_engine.synthesis.per_part import PerPartSynthesizer
 from query_engine.synthesis.quoting import NothingSynthesizer, QuotingSynthesizer
@@ -60,11 +63,12 @@ class Engine:
         corpus: an open corpus.
         embedder: the model the corpus was built with.
         reader: reads passages, for the gate.
-        synthesizers: who writes, in order: each is asked when the one before it failed. The last one never fails.
+        models: who writes, in order: each is asked when the one before it failed.
+        quoting: answers where there is no model, or all of them failed.
         settings: retrieval options and the gate's threshold.
         pipeline: what is done before and after the search for leaves; nothing by default.
         condenser: reads the conversation before a question; by words alone by default.
-        planner: takes apart questions that ask for several things; by grammar alone by default.
+        planner: takes apart questions that ask for several things; none by default.
         helper: asks the language model on the side; None where there is none.
 
     Attributes:
@@ -78,9 +82,10 @@ class Engine:
         corpus: Corpus,
         embedder: BaseEmbedding,
         reader: LeafReader,
-        synthesizers: Sequence[Synthesizer],
-        settings: Settings,
+        models: Sequence[Writer],
+        quoting: Synthesizer,
         *,
+        settings: Settings,
         pipeline: RetrievalPipeline | None = None,
         condenser: Condenser | None = None,
         planner: Planner | None = None,
@@ -90,7 +95,8 @@ class Engine:
         self.looked_s = time.monotonic()
         self._embedder = embedder
         self.reader = reader
-        self._synthesizers = tuple(synthesizers)
+        self._models = tuple(models)
+        self._quoting = quoting
         self._settings = settings
         self.pipeline = pipeline or RetrievalPipeline()
         self.search = CorpusSearch(corpus, embedder, settings.retrieval, self.pipeline)
@@ -186,14 +192,15 @@ class Engine:
         yield from gathering.steps()
         retrieval = gathering.retrieval
         answer.timings_ms.update(retrieval.timings_ms)
-        answer.passages = retrieval.passages[: inquiry.top_k]
+        answer.sources = self._sources(retrieval) if self._models else ()
+        answer.passages = tuple(one.passage for one in answer.sources) or retrieval.passages
+        answer.passages = answer.passages[: inquiry.top_k]
         answer.warnings += retrieval.warnings
         yield from steps.found(answer.passages)
         yield Retrieved(answer.passages)
         confidence = gathering.confidence(self._judge(question, retrieval.passages))
         expected = confidence.value >= least
-        writers = self._writers(gathering, expected=expected) if expected or retrieval.passages else ()
-        if not writers:
+        if not retrieval.passages or not (expected or self._models):
             yield steps.declined(confidence)
             reason = "generated_no_answer_low_confidence" if retrieval.passages else "no_retrieval"
             yield self._declined(inquiry.text, answer, reason, confidence, retrieval.passages)
@@ -203,7 +210,8 @@ class Engine:
             yield steps.doubtful(confidence)
         else:
             yield steps.confident(confidence)
-        yield from write(writers, answer, deadline, self._settings.llm.max_words)
+        quoting = self._quoting_for(gathering, expected=expected)
+        yield from write(self._models, quoting, answer, deadline, self._settings.llm.max_words)
         if answer.text.strip():
             yield answer.done("generated_answer")
         else:
@@ -222,24 +230,30 @@ class Engine:
         words = ", ".join(f'"{word}"' for word in missing)
         return answer.done(reason, steps.UNMENTIONED, words=words) if words else answer.done(reason)
 
-    def _plan(self, question: str, deadline: Deadline) -> Plan:
-        return self._planner.plan(question, deadline) if self._settings.answer.plan else ONE_PASS
+    def _plan(self, question: str, deadline: Deadline, found: Sequence[Passage]) -> Plan:
+        return self._planner.plan(question, deadline, found) if self._settings.answer.plan else ONE_PASS
 
     def _judge(self, question: str, passages: Sequence[Passage]) -> Confidence:
         return assess(question, passages, self.corpus.lexical_index, self._embedder, self.reader)
 
-    def _writers(self, gathering: Evidence, *, expected: bool) -> Sequence[Synthesizer]:
-        """Return the synthesizers to try, in order; none if no answer is expected and no language model is set.
+    def _sources(self, retrieval: Retrieval) -> tuple[Source, ...]:
+        """Return what language models read; the passages as they are where the settings merge none."""
+        found = (*retrieval.passages, *retrieval.left_out)
+        if not self._settings.retrieval.merge:
+            return tuple(map(Source, retrieval.passages))
+        return sections(found, stored_documents(self.corpus.documents), self._settings.answer.max_context_chars)
 
-        A language model decides itself whether the passages answer; quotes need the gate's consent. A question whose
+    def _quoting_for(self, gathering: Evidence, *, expected: bool) -> Synthesizer:
+        """Return who quotes where no language model answers.
+
+        A language model decides itself whether the sources answer; quotes need the gate's consent. A question whose
         parts can be answered separately gets a quote for each.
         """
-        *models, quoting = self._synthesizers
         if not expected:
-            return [*models, NothingSynthesizer()] if models else ()
-        if gathering.apart and isinstance(quoting, QuotingSynthesizer):
-            return [*models, PerPartSynthesizer(quoting, gathering.parts)]
-        return self._synthesizers
+            return NothingSynthesizer()
+        if gathering.parts and isinstance(self._quoting, QuotingSynthesizer):
+            return PerPartSynthesizer(self._quoting, gathering.parts)
+        return self._quoting
 
     def fingerprint(self) -> str:
         """Hash of everything that decides an answer: version, settings, models, documents; 16 hex digits."""

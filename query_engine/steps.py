@@ -11,9 +11,7 @@ from query_engine.answerability.classifier import Confidence
 from query_engine.answerability.part_coverage import PartEvidence
 from query_engine.question.condense import Condensed
 from query_engine.question.decompose import Plan
-from query_engine.question.spelling import Correction
 from query_engine.schema.answer_warning import AnswerWarning
-from query_engine.schema.citations import Checked, Shown
 from query_engine.schema.events import Step
 from query_engine.schema.passage import DocumentKey, Passage
 from query_engine.text.markdown_escape import as_plain, as_text
@@ -29,6 +27,7 @@ PART_NOT_FOUND = "Not found: {part}"
 EMPTY = f"{DONT_KNOW} The corpus '{{corpus}}' holds no documents yet. Upload some, or ingest a folder."
 REFUSED = f'{DONT_KNOW} Questions with the word "{{word}}" are declined here.'
 FILTERED_OUT = f"{DONT_KNOW} No document meets the filter. List them with `GET /documents`, which takes it as well."
+QUOTES_NOTE = "Answers are quotes. Connect a model: docs/models.md"
 SYNTHESIZERS = {
     "extractive": "quoting the passages that answer (no language model)",
     "huggingface": "a Hugging Face model writes from these passages",
@@ -55,12 +54,6 @@ def condensed(found: Condensed) -> Step:
     if found.warnings:
         told += f" {found.warnings[0].text}"
     return Step("conversation", told)
-
-
-def spelled(corrections: Sequence[Correction]) -> Step:
-    """Say which words were taken for others."""
-    read = ", ".join(f"“{as_text(one.typed)}” as “{as_text(one.meant)}”" for one in corrections)
-    return Step("spelling", f"**Read** {read}: the documents do not have the word as it was typed.")
 
 
 def refused(word: str) -> Step:
@@ -144,22 +137,18 @@ def found(passages: Sequence[Passage]) -> Iterator[Step]:
 
 
 def planned(plan: Plan) -> Step:
-    """Say into which parts the question was taken apart, and by whom."""
-    by = "by its grammar" if plan.by == "grammar" else "by the language model"
-    lines = [f"**The question asks for several things** ({by}); each is searched for by itself:"]
-    return Step("plan", "\n".join([*lines, *(f"- {_shortened(part.text)}" for part in plan.parts)]))
-
-
-def searching_again(wording: str) -> Step:
-    """Say that one part was not covered, and in which words it is searched for now."""
-    return Step("plan", f"**Searching again** for what was not found: “{_shortened(wording)}”")
+    """Say into which parts the language model took the question apart, or into what it translated it."""
+    if plan.translation:
+        return Step("plan", f"**Searching in the language of the documents, too**: “{_shortened(plan.translation)}”")
+    lines = ["**The question asks for several things**; each is searched for by itself:"]
+    return Step("plan", "\n".join([*lines, *(f"- {_shortened(part)}" for part in plan.parts)]))
 
 
 def covered(parts: Sequence[PartEvidence]) -> Step:
     """Say which parts the passages cover."""
     lines = [f"**Evidence for {sum(one.sufficient for one in parts)} of {len(parts)} parts**:"]
     lines += [
-        f"- {_shortened(one.part.text)}: {'found' if one.sufficient else 'not enough'} "
+        f"- {_shortened(one.part)}: {'found' if one.sufficient else 'not enough'} "
         f"({_count(len(one.passages), 'passage')}, confidence {one.confidence.value:.2f})"
         for one in parts
     ]
@@ -208,29 +197,14 @@ def thinking(thought: str) -> Step:
     return Step("think", f"**Thinking**: {as_text(thought)}")
 
 
-def unread(shown: Shown) -> Step:
-    """Say that the synthesizer did not read all passages."""
-    kind = "warning" if shown.out_of_context else "write"
-    return Step(kind, f"**Not all passages were read**: {shown.left_out}")
+def warned(warning: AnswerWarning) -> Step:
+    """Say what a reader must know about the sources of an answer."""
+    return Step("warning", f"**Note**: {warning.text}")
 
 
-def read_in_groups(shown: Shown) -> Step:
-    """Say that there was more to read than the model can read at once."""
-    lost = f" {_count(shown.lost, 'noted sentence')} had no room." if shown.lost else ""
-    return Step(
-        "write",
-        f"**Read in groups**, since the passages exceed the model's context: the model was asked {shown.calls} times, "
-        f"to note what each group says, and to answer from its notes.{lost}",
-    )
-
-
-def grounded(checked: Checked) -> Step:
-    """Say how many sentences of a language model were supported, replaced and dropped."""
-    return Step(
-        "write",
-        f"**Checked what the model wrote**: {_count(checked.supported, 'sentence')} stand in the passages, "
-        f"{checked.replaced} replaced by the quote that does, {checked.dropped} left out.",
-    )
+def unsupported(texts: Sequence[str]) -> Step:
+    """Name what of an answer no source holds."""
+    return Step("warning", f"**Not in the sources**: {', '.join(dict.fromkeys(map(as_text, texts)))}")
 
 
 def failed(synthesizer: str, error: RagError) -> Step:

@@ -1,7 +1,7 @@
 """Show a growing text in a terminal, and correct what of it has changed.
 
-Flow: `__main__.py` (the answer so far, with what is unchecked of it) -> **here** -> stdout. A terminal gets the text
-as it grows; what differs from the text before is erased and written again. A pipe or a file gets only text that stands.
+Flow: `__main__.py` (the answer so far, as a service's records have it) -> **here** -> stdout. A terminal gets the text
+as it grows; what differs from the text before is erased and written again. A pipe or a file gets the whole text alone.
 """
 
 import shutil
@@ -18,7 +18,7 @@ class GrowingText:
         columns: width of the terminal; asked for if None.
 
     Attributes:
-        correctable: whether it is a terminal, so that text may be shown that does not stand yet.
+        correctable: whether it is a terminal, so that what is shown can be replaced.
         shown: the text; nothing else may be printed into it.
     """
 

@@ -1,20 +1,17 @@
 """Make a question one that can be searched for, or answer it without a search.
 
-Flow: `engine.py` -> **here** -> `question/` (conversation, spelling) and `collection/` (questions about the collection
+Flow: `engine.py` -> **here** -> `question/` (conversation) and `collection/` (questions about the collection
 itself). What was done to a question is told in steps; what it asks for in parts is `question/decompose.py`'s business.
 """
 
 from collections.abc import Generator
-from functools import partial
 
 from index.corpus import Corpus
 from query_engine import steps
 from query_engine.collection.answers import answer_about_collection
 from query_engine.inquiry import Inquiry
 from query_engine.question.condense import Condenser, after_conversation
-from query_engine.question.spelling import corrected
 from query_engine.question.validation import clean_question
-from query_engine.retrieval.leaf_texts import leaf_texts
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.events import Event
 from query_engine.synthesis.fallback_chain import Answer
@@ -26,9 +23,9 @@ class Understanding:
     """Reads questions; safe from many threads.
 
     Args:
-        corpus: its words correct spelling, its catalogue answers questions about it.
+        corpus: its catalogue answers questions about it.
         condenser: reads the conversation before a question.
-        settings: which words are refused, and whether spelling is corrected.
+        settings: which words are refused.
     """
 
     def __init__(self, corpus: Corpus, condenser: Condenser, settings: AnswerSettings) -> None:
@@ -51,11 +48,6 @@ class Understanding:
             answer.model_question = after_conversation(inquiry.turns, asked, condensed)
             answer.warnings += condensed.warnings
             yield steps.condensed(condensed)
-        if self._settings.spelling:
-            texts = partial(leaf_texts, self._corpus.documents)
-            answer.question, corrections = corrected(answer.question, self._corpus.lexical_index, texts)
-            if corrections:
-                yield steps.spelled(corrections)
         return answer.question != asked and (yield from self._closed(answer, inquiry))
 
     def _closed(self, answer: Answer, inquiry: Inquiry) -> Generator[Event, None, bool]:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 from query_engine.answerability.classifier import Confidence
 from query_engine.answerability.part_coverage import PartEvidence
-from query_engine.question.decompose_rules import Part
 from query_engine.retrieval.multi_part import SearchContext, judge_part, merge
 from query_engine.schema.passage import Passage
 from research.schema import Review
@@ -35,7 +34,7 @@ class Notes:
     """
 
     question: str
-    parts: tuple[Part, ...]
+    parts: tuple[str, ...]
     asked: list[str] = field(default_factory=list)
     found: dict[str, tuple[Passage, ...]] = field(default_factory=dict)
     fused: tuple[Passage, ...] = ()
@@ -59,7 +58,7 @@ class RuleReviewer:
         self._notes = notes
         self._context = context
         self._sufficient_from = sufficient_from
-        self._for_part = [[part.query] for part in notes.parts]
+        self._for_part = [[part] for part in notes.parts]
         self.evidence: list[PartEvidence] = []
 
     def review(self, queries: Sequence[str], *, looking: bool = True) -> Review:
@@ -87,7 +86,7 @@ class RuleReviewer:
         """Take into each part's evidence what this round's queries found for it, where that covers the part better."""
         parts, found = self._notes.parts, self._notes.found
         if not self.evidence:
-            self.evidence = [self._judged(part, found.get(part.query) or self._notes.fused) for part in parts]
+            self.evidence = [self._judged(part, found.get(part) or self._notes.fused) for part in parts]
             return
         for at, one in enumerate(self.evidence):
             new = [found[query] for query in queries if query in found and query in self._for_part[at]]
@@ -102,7 +101,7 @@ class RuleReviewer:
         """Whether all parts are covered, by the gate's own measure."""
         return bool(self.evidence) and all(one.sufficient for one in self.evidence)
 
-    def _judged(self, part: Part, passages: tuple[Passage, ...]) -> PartEvidence:
+    def _judged(self, part: str, passages: tuple[Passage, ...]) -> PartEvidence:
         return judge_part(part, self._notes.parts, passages, self._context)
 
     def _enough(self, one: PartEvidence) -> bool:
@@ -120,14 +119,14 @@ class RuleReviewer:
             one = self.evidence[at]
             others = [other.passages[0] for other in self.evidence if other is not one and other.passages]
             titles = dict.fromkeys(passage.title for passage in (*others, *one.passages) if passage.title)
-            queries = [f"{title}: {one.part.query}" for title in list(titles)[:MOST_TITLES]]
+            queries = [f"{title}: {one.part}" for title in list(titles)[:MOST_TITLES]]
             new = [query for query in queries if not was_asked(query, self._notes.asked)]
             if new:
                 wordings[at] = new[0]
         return wordings
 
     def _lacking(self, one: PartEvidence) -> str:
-        return f"{one.part.text}{_words(one.confidence)}"
+        return f"{one.part}{_words(one.confidence)}"
 
 
 def _words(confidence: Confidence) -> str:

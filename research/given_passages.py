@@ -20,11 +20,10 @@ class GivenPassages:
 
     Attributes:
         retrieval: the passages.
-        parts, apart: the question is taken as one.
+        parts: the question is taken as one.
     """
 
     parts: Sequence[PartEvidence] = ()
-    apart = False
 
     def __init__(self, passages: tuple[Passage, ...]) -> None:
         self.retrieval = Retrieval(passages, {})

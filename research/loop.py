@@ -26,7 +26,6 @@ from errors import OutOfTimeError, RagError
 from query_engine import steps as engine_steps
 from query_engine.answerability.classifier import Confidence
 from query_engine.answerability.part_coverage import PartEvidence
-from query_engine.question.decompose_rules import Part, split_question
 from query_engine.retrieval.multi_part import SearchContext, merge
 from query_engine.retrieval.pipeline import Reranking
 from query_engine.runtime.threads import POLL_S, start_thread
@@ -69,7 +68,6 @@ class Tools:
         reranking: reorders the fused passages; None leaves them.
         options: of the loop.
         sufficient_from: confidence from which a question without parts needs no further round, where rules review.
-        split: whether a question with parts is taken apart.
     """
 
     search: Search
@@ -77,7 +75,6 @@ class Tools:
     reranking: Reranking | None
     options: ResearchSettings
     sufficient_from: float
-    split: bool = True
 
 
 class Research:
@@ -99,10 +96,9 @@ class Research:
         self.retrieval = Retrieval((), {})
         self.rounds: list[Round] = []
         self.contradictions: list[Contradiction] = []
-        self._parts = split_question(question) if tools.split else ()
         self._context = context
         self._tools = tools
-        self._notes = Notes(question, self._parts or (Part(question, question),))
+        self._notes = Notes(question, (question,))
         self._warnings: list[AnswerWarning] = []
         self._threads: list[Future[Any]] = []
         self._limit = context.deadline.for_stage(tools.options.timeout_s)
@@ -133,8 +129,6 @@ class Research:
         finally:
             if not rounds.done():
                 self.stop.set()
-        if self._parts and not self._rules.evidence:
-            self._rules.judge(())
         passages = self._passages()
         shown: list[Step] = []
         for found in find_contradictions(self._notes.question, passages, self._context.words):
@@ -144,13 +138,8 @@ class Research:
 
     @property
     def parts(self) -> Sequence[PartEvidence]:
-        """Each part of the question with its own evidence; none of a question without parts."""
-        return self._rules.evidence if self._parts else ()
-
-    @property
-    def apart(self) -> bool:
-        """Whether each part can be answered by itself."""
-        return bool(self.parts) and all(one.part.alone for one in self.parts)
+        """None: the rounds are about the whole question."""
+        return ()
 
     def confidence(self, merged: Confidence) -> Confidence:
         """Return the better judgement: of all passages, or of the least covered part's if all parts are covered."""
@@ -173,7 +162,7 @@ class Research:
             number += 1
 
     def _begin(self, tell: Tell) -> tuple[str, ...]:
-        """Return the queries of the first round: the question, its parts, and those that the language model adds."""
+        """Return the queries of the first round: the question, and those that the language model adds."""
         by_model: tuple[str, ...] = ()
         if self._helper is not None:
             try:
@@ -187,7 +176,7 @@ class Research:
             except RagError as error:
                 self._give_up_model(error, tell)
         queries = [self._notes.question]
-        for query in (*(part.query for part in self._parts), *by_model):
+        for query in by_model:
             if not was_asked(query, queries):
                 queries.append(query)
         return tuple(queries[: VARIANTS + 1])

@@ -163,7 +163,6 @@ def tools_of(engine: Answering, inquiry: Inquiry, settings: Settings, search: Se
         reranking=engine.pipeline.reranking,
         options=settings.research,
         sufficient_from=settings.answer.low_confidence,
-        split=settings.answer.plan,
     )
 
 

@@ -17,9 +17,7 @@ TRIES = 6
 FIRST_PAUSE_S, MAX_PAUSE_S = 0.5, 16.0
 _BACKOFF = wait_exponential_jitter(initial=FIRST_PAUSE_S, max=MAX_PAUSE_S, jitter=0.25)
 # No other try helps: the request itself is wrong, or the reply is of no use.
-PERMANENT = frozenset(
-    {"llm_key_refused", "llm_not_found", "llm_rejected", "llm_wrong_type", "llm_unsupported", "llm_unforeseen"}
-)
+PERMANENT = frozenset({"llm_key_refused", "llm_not_found", "llm_rejected", "llm_wrong_type", "llm_unforeseen"})
 
 Pause = Callable[[Deadline, float], None]
 

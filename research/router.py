@@ -13,7 +13,6 @@ from errors import RagError
 from query_engine.answerability.classifier import Confidence
 from query_engine.answerability.part_coverage import PartEvidence
 from query_engine.question.decompose import may_be_several
-from query_engine.question.decompose_rules import split_question
 from query_engine.retrieval.multi_part import Evidence
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.events import Step
@@ -46,10 +45,10 @@ class Route:
 
 def route(question: str, helper: ModelHelper | None, deadline: Deadline) -> Route:
     """Choose; blocks where the language model is asked."""
-    if split_question(question):
+    if may_be_several(question):
         return Route("agent", "it asks for several things")
     by_form = _by_form(question)
-    if len(question.split()) <= SHORT_WORDS and by_form.mode == "single" and not may_be_several(question):
+    if len(question.split()) <= SHORT_WORDS and by_form.mode == "single":
         return by_form
     if helper is not None:
         try:
@@ -101,11 +100,6 @@ class Routed:
     def parts(self) -> Sequence[PartEvidence]:
         """See `Evidence`."""
         return self._evidence.parts
-
-    @property
-    def apart(self) -> bool:
-        """See `Evidence`."""
-        return self._evidence.apart
 
     def confidence(self, merged: Confidence) -> Confidence:
         """See `Evidence`."""

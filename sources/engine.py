@@ -88,4 +88,4 @@ class SourceEngine:
         if not self._settings.answer.plan:
             return [question]
         parts = self._planner.plan(question, deadline).parts
-        return list(dict.fromkeys([question, *(part.query for part in parts)]))[:MAX_QUERIES]
+        return list(dict.fromkeys([question, *parts]))[:MAX_QUERIES]

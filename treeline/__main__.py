@@ -18,6 +18,7 @@ COMMANDS = {
     "eval": ("eval.__main__", "ask, score and compare; as python -m eval"),
     "mcp": ("treeline.mcp_command", "serve MCP to a program that starts it"),
     "keys": ("treeline.keys_command", "make, list and revoke the keys of a service"),
+    "models": ("treeline.models_command", "list the language models that answer on this machine"),
     "bench": ("bench.__main__", "measure beside the stock recipe; as python -m bench"),
 }
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
-from api.views.evaluate import message_of
+from api.views.evaluate import message_of, unsupported_in
 from api.views.links import Links, is_web_url
 from errors import UnknownDocumentError
 from index.documents.store import StoredDocument
@@ -69,6 +69,7 @@ class AskResult(BaseModel):
         message: what a person should read: the answer, or why there is none.
         citations: in the order of their numbers.
         closest: without an answer, where one would most likely stand.
+        unsupported: figures, names, flags, paths, addresses and quoted words of the answer that no source holds.
         warnings: what lowered the quality.
         corpus: that was asked; `a+b` of several.
         answer_id: for feedback (`POST /feedback`); null if that is off.
@@ -78,6 +79,7 @@ class AskResult(BaseModel):
     message: str
     citations: list[Cited]
     closest: list[Place]
+    unsupported: list[str]
     warnings: list[str]
     corpus: str
     answer_id: str | None
@@ -184,6 +186,7 @@ def to_ask_result(done: Done, corpus: str, links: Links, answer_id: str | None) 
             Cited(number=citation.number, **_place(citation, corpus, links).model_dump()) for citation in done.citations
         ],
         closest=[_place(nearest, corpus, links) for nearest in done.nearest],
+        unsupported=unsupported_in(done),
         warnings=list(map(str, done.warnings)),
         corpus=corpus,
         answer_id=answer_id,

@@ -79,7 +79,8 @@ def build_server(service: Service) -> MCPServer:
     @server.tool(
         title="Ask a question",
         description="Answer a question from the documents, with numbered citations and their links. `answer` is null "
-        "if the documents do not answer it; `closest` then says where to look.",
+        "if the documents do not answer it; `closest` then says where to look. `unsupported` lists what of the "
+        "answer no document says.",
         annotations=READS,
     )
     async def ask(question: Question, context: Context, corpus: Corpus = None) -> Annotated[CallToolResult, AskResult]:

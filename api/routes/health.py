@@ -20,6 +20,8 @@ from api.schemas.replies.service import HealthReply, ReadyReply
 from api.views.negotiation import JSONReply
 from api.workers.part import Part
 from errors import CorpusLockedError, without_paths
+from query_engine.steps import QUOTES_NOTE
+from query_engine.synthesis.build import QUOTES
 from settings import VERSION
 
 LIBRARIES = ("llama-index-core", "chromadb", "tantivy")
@@ -82,6 +84,7 @@ async def ready(service: ServiceDep, request: Request) -> JSONReply:
         "sources": list(service.web.sources) if service.web else [],
         "embedding": status["embedding"],
         "synthesizer": status["synthesizer"],
+        "note": QUOTES_NOTE if status["synthesizer"] == QUOTES else None,
         "process": {"pid": os.getpid(), "writes": part.writes, "workers": part.workers},
         "slots": service.slots.total,
         "questions": {"running": service.slots.running, "waiting": service.slots.waiting},

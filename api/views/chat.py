@@ -16,7 +16,7 @@ from typing import Any
 from uuid import uuid4
 
 from api.views.deltas import DeltaView, sse
-from api.views.evaluate import citation_of, message_of, nearest_of
+from api.views.evaluate import citation_of, message_of, nearest_of, unsupported_in
 from api.views.linked import folded_closest_passages, sources, urls_of, with_links
 from api.views.links import Links
 from api.views.openai_errors import to_error
@@ -91,6 +91,8 @@ class Completion:
                 "answered": done.answer is not None,
                 "gate_reason": done.gate_reason,
                 "cache_hit": done.cache_hit,
+                "decline_text": done.decline_text or None,
+                "unsupported": unsupported_in(done),
                 "synthesizer": done.synthesizer,
                 "warnings": list(map(str, done.warnings)),
                 "nearest": [nearest_of(one, self.links) for one in done.nearest],

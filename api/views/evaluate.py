@@ -6,6 +6,7 @@ Competition clients read two keys and keep the rest as they come, so everything 
 and where they stand, citations, who wrote the answer) travels in the extra keys.
 """
 
+from dataclasses import asdict
 from typing import Any
 
 from api.views.linked import references
@@ -42,12 +43,19 @@ def to_reply(
         "context_sources": [_source_of(passage) for passage in done.passages],
         "answered": done.answer is not None,
         "gate_reason": done.gate_reason,
+        "decline_text": done.decline_text or None,
+        "unsupported": [asdict(one) for one in done.unsupported],
         "synthesizer": done.synthesizer,
         "warnings": list(map(str, done.warnings)),
         "timings_ms": done.timings_ms,
         "fingerprint": done.fingerprint,
         "answer_id": answer_id,
     }
+
+
+def unsupported_in(done: Done) -> list[str]:
+    """Return what of the answer no source holds, each once: for replies in which the answer's places have moved."""
+    return list(dict.fromkeys(one.text for one in done.unsupported))
 
 
 def citation_of(citation: Citation, links: Links) -> dict[str, Any]:

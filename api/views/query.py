@@ -9,6 +9,7 @@ An answer from the cache comes as any other; `cache_hit` tells it.
 """
 
 from collections.abc import Iterable
+from dataclasses import asdict
 from typing import Any
 
 from api.views.deltas import DeltaView, sse
@@ -41,6 +42,8 @@ def to_query_reply(done: Done, links: Links, *, include_context: bool, answer_id
         "cache_hit": done.cache_hit,
         "answered": done.answer is not None,
         "message": message_of(done),
+        "decline_text": done.decline_text or None,
+        "unsupported": [asdict(one) for one in done.unsupported],
         "contexts": [passage.text for passage in passages] if include_context else None,
         "synthesizer": done.synthesizer,
         "warnings": list(map(str, done.warnings)),

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from api.views.evaluate import message_of
+from api.views.evaluate import message_of, unsupported_in
 from api.views.papers import shown
 from query_engine.schema.events import Done, Event, Step
 from query_engine.schema.passage import Passage
@@ -25,7 +25,7 @@ _NUMBER = re.compile(r"\d+")
 
 
 def to_react_reply(done: Done, trail: PaperTrail, notices: Sequence[str] = ()) -> dict[str, Any]:
-    """Return `answer`, the paragraphs it was written from, cited ones first, and `warnings`.
+    """Return `answer`, the paragraphs it was written from, cited ones first, `unsupported` and `warnings`.
 
     Args:
         done: the finished answer; a declined one has no paragraphs.
@@ -34,7 +34,7 @@ def to_react_reply(done: Done, trail: PaperTrail, notices: Sequence[str] = ()) -
     """
     warnings = [*notices, *map(str, done.warnings)]
     if done.answer is None:
-        return {"answer": message_of(done), "used_docs": [], "warnings": warnings}
+        return {"answer": message_of(done), "used_docs": [], "unsupported": [], "warnings": warnings}
     order = _cited_first(done)
     places = {passage.node_id: place for place, passage in enumerate(order, 1)}
     held = {
@@ -51,6 +51,7 @@ def to_react_reply(done: Done, trail: PaperTrail, notices: Sequence[str] = ()) -
     return {
         "answer": _MARKS.sub(renumbered, message_of(done)),
         "used_docs": [shown(paragraph) for paragraph in trail.paragraphs(order)],
+        "unsupported": unsupported_in(done),
         "warnings": warnings,
     }
 

@@ -3,9 +3,7 @@
 Flow: engine events -> **here** -> `answering/sse.py` decides when a record is sent. Pure: no clock, no I/O.
 
 A record is a snapshot: it carries all steps and the whole text so far, and replaces the one before. The first records
-think (`is_intermediate` true, `final_report` null), the next ones answer, the last one is `complete`. An answering
-record also shows what a language model has written and nobody has checked yet; if that is taken back, a step of the
-record that does so says it. Clients take the
+think (`is_intermediate` true, `final_report` null), the next ones answer, the last one is `complete`. Clients take the
 mere presence of the key `error` for a failure and show its text as the answer, so it stands only in the last record of
 an answer of which nothing was written. Lines stay under 64 KiB, because clients read them into buffers of that size.
 """
@@ -13,7 +11,7 @@ an answer of which nothing was written. Lines stay under 64 KiB, because clients
 import itertools
 import json
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Required, TypedDict
+from typing import Required, TypedDict
 
 from api.views.evaluate import message_of
 from api.views.truncate import fit, json_bytes
@@ -21,7 +19,6 @@ from query_engine.schema.events import Citation, Done, Event, Nearest, Restarted
 
 SEPARATOR = "|||---|||"
 WRITING = "**Writing** the answer."
-TAKEN_BACK = "**Taken back**: the last sentence, which was shown before it had been checked."
 
 # Bytes of ASCII JSON. The answer with its notes, the steps and the citations make less than 64 KiB.
 MAX_ANSWER_BYTES = 28 * 1024
@@ -79,8 +76,8 @@ class RunView:
         self._cite = cite
         self._show_nearest = show_nearest
         self._steps = _Steps()
-        self._answer = self._unchecked = ""
-        self._sent: _Sent | None = None
+        self._answer = ""
+        self._answers = False  # an answering record was sent
         self._ending: Ending | None = None
         self.urgent = self.unsent = self.complete = False
 
@@ -89,17 +86,16 @@ class RunView:
         match event:
             case Step(text=text):
                 self._steps.add(text)
-                self.urgent = self.unsent = bool(self._shown) or self._sent is None
-            case Token(text=text, unchecked=unchecked):
-                begins = not self._shown
+                self.urgent = self.unsent = bool(self._answer) or not self._answers
+            case Token(text=text):
+                begins = not self._answer
                 # An answer does not begin with blanks: they would make an empty report.
                 self._answer += text if self._answer else text.lstrip()
-                self._unchecked = unchecked if self._answer else unchecked.lstrip()
                 # What is withdrawn stays on the reader's screen until something takes its place.
-                self.unsent = bool(self._shown)
+                self.unsent = self.unsent or bool(self._answer)
                 self.urgent = self.unsent and (self.urgent or begins)
             case Restarted():
-                self._answer = self._unchecked = ""
+                self._answer = ""
                 self.urgent = self.unsent = False
             case Done(citations=citations, nearest=nearest):
                 self._end(message_of(event) + self._show_nearest(nearest), {"citations": self._cite(citations)})
@@ -119,15 +115,13 @@ class RunView:
     def records(self) -> list[Record]:
         """Return what there is to send now: one record, or two when an answer comes in one piece."""
         self.urgent = self.unsent = False
-        if not self._shown:
+        if not self._answer:
             return [self._snapshot()]
         self._steps.ensure_two()
-        if self._sent is not None and self._takes_back(self._sent):
-            self._steps.add(TAKEN_BACK)
         due = []
-        if self._ending is None or not (self._sent is not None or "error" in self._ending):
+        if self._ending is None or not (self._answers or "error" in self._ending):
             due.append(self._snapshot())
-        self._sent = _Sent(self._shown, bool(self._unchecked), self._steps.text())
+        self._answers = True
         if self._ending is not None:
             due.append({**self._snapshot(), "complete": True, **self._ending})
             self.complete = True
@@ -142,34 +136,17 @@ class RunView:
         shown = _fitting(urls)
         if len(shown) < len(urls):
             text = fit(text, MAX_ANSWER_BYTES, ANSWER_CUT) + CITATIONS_CUT.format(shown=len(shown), all=len(urls))
-        self._answer, self._unchecked = text, ""
+        self._answer = text
         self._ending = {**ending, "citations": shown}
         self.urgent = self.unsent = True
-
-    @property
-    def _shown(self) -> str:
-        return self._answer + self._unchecked
-
-    def _takes_back(self, sent: "_Sent") -> bool:
-        """Whether the next record does not go on from the unchecked text of this one, and its steps do not tell why."""
-        gone = sent.unchecked and not self._shown.startswith(sent.text)
-        return gone and self._steps.text() == sent.steps
 
     def _snapshot(self) -> Record:
         return {
             "intermediate_steps": self._steps.text(),
-            "final_report": fit(self._shown, MAX_ANSWER_BYTES + MAX_NOTES_BYTES, ANSWER_CUT) or None,
-            "is_intermediate": not self._shown,
+            "final_report": fit(self._answer, MAX_ANSWER_BYTES + MAX_NOTES_BYTES, ANSWER_CUT) or None,
+            "is_intermediate": not self._answer,
             "complete": False,
         }
-
-
-class _Sent(NamedTuple):
-    """The last answering record: its text, whether some of that was unchecked, its steps."""
-
-    text: str
-    unchecked: bool
-    steps: str
 
 
 class _Steps:

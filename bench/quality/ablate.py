@@ -118,8 +118,8 @@ def open_switchable(data_set: DataSet, settings: Settings) -> Iterator[Open]:
             documents = stored_documents(corpus.documents)
             # Not shared: a reader caches readings, which depend on the part that is off.
             reader = LeafReader(known, documents, corpus.lexical_index, embedder, other.answer.quote_chars)
-            writers = [ExtractiveSynthesizer(reader)]
-            engine = Engine(corpus, embedder, reader, writers, other, pipeline=whole.pipeline)
+            quoting = ExtractiveSynthesizer(reader)
+            engine = Engine(corpus, embedder, reader, (), quoting, settings=other, pipeline=whole.pipeline)
             remember_search(engine, {} if search_again else found)
             return streaming(OURS, engine.stream, stored_text(engine))
 

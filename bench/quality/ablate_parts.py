@@ -11,12 +11,11 @@ from typing import Any
 from unittest.mock import patch
 
 from bench.datasets import NoDataSetError
-from query_engine import engine
 from query_engine.answerability import classifier
 from query_engine.answerability.classifier import Classifier
 from query_engine.collection import answers
 from query_engine.reader import leaves, reading, units, window
-from query_engine.retrieval import fusion, hybrid, multi_part
+from query_engine.retrieval import fusion, hybrid
 from query_engine.retrieval.fusion import Candidates, Scorer
 from query_engine.schema.hit import LeafHit
 from settings import Settings
@@ -96,11 +95,7 @@ def _together(group: str, parts: Sequence[Part]) -> Iterator[Part]:
 
 def _question() -> list[Part]:
     return [
-        Part("question: spelling", settings=(("answer", "spelling", False),)),
         Part("question: answers about the collection", (_set(answers, "recognise", lambda _: None),)),
-        Part("question: parts", settings=(("answer", "plan", False),)),
-        Part("question: second searches for parts", (_set(multi_part.Gathering, "_wordings", lambda _: {}),)),
-        Part("question: an answer a part", (_set(engine, "PerPartSynthesizer", lambda quoting, _: quoting),)),
     ]
 
 

@@ -84,9 +84,9 @@ KINDS = (
         "bad",
         "The evidence was in the context, and the wrong answer leaves it: it has a number that stands in no passage, "
         "or fewer than 60 % of its content words do, or the judge's faithfulness is below 0.5.",
-        "The synthesizer wrote what its passages do not say. Ground it, lower its temperature, or take a model that "
-        "follows its passages.",
-        ("RAG_LLM__GROUNDING", "RAG_LLM__TEMPERATURE", "RAG_LLM__MODEL"),
+        "The synthesizer wrote what its passages do not say. Lower its temperature, or take a model that follows its "
+        "passages.",
+        ("RAG_LLM__TEMPERATURE", "RAG_LLM__MODEL"),
     ),
     Kind(
         "declined",

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from errors import SettingsError
 from eval.metrics import Scores
 from eval.progress_bar import tell
-from eval.rows import Quote
 from eval.scoring.judge_client import Judge
 from eval.scoring.judged.deepeval_metrics import deepeval_scorer
 from eval.scoring.judged.families import OWN
@@ -68,9 +67,6 @@ class _Models:
     def embed(self, texts: Sequence[str]) -> None:
         self.vectors.of(texts)
 
-    def supports(self, sentence: str, quotes: Sequence[Quote]) -> bool:
-        return citations.supported(sentence, quotes, self.embedder)
-
 
 def offline_scorers(settings: Settings) -> tuple[Scorer, ...]:
     """Return a scorer for each family that is computed; metrics whose model cannot be loaded fail, with the reason."""
@@ -80,7 +76,7 @@ def offline_scorers(settings: Settings) -> tuple[Scorer, ...]:
         AnswerScorer("answer", partial(compared, compare=models.compare)),
         AnswerScorer("bert_score", lambda answers: bert_scored(answers, models.token_encoder.encode)),
         EachRow("nuggets", nuggets.score_nuggets),
-        EachRow("citations", partial(citations.score_citations, supports=models.supports)),
+        EachRow("citations", citations.score_citations),
         EachRow("abstention", service.score_abstention),
         EachRow("speed", service.score_speed),
         EachRow("cost", service.score_cost),

@@ -1,6 +1,6 @@
 """Name the language of a question, by its script and its function words.
 
-Flow: question -> **here** -> `tantivy_index.py` leaves its function words out; spelling; replies in that language.
+Flow: question -> **here** -> `tantivy_index.py` leaves its function words out; replies in that language.
 Models of languages want whole paragraphs (`ingestion/reading/language.py`); a question has six words, but two of them
 ask. Pure.
 """

@@ -21,7 +21,7 @@ from query_engine.synthesis.build import QUOTES
 
 SETTINGS = "RAG_LLM__PROVIDER or RAG_LLM__QUERY_MODEL"
 # The model answered, and nothing of what it wrote is of use: no failure of the server.
-NOTHING_OF_USE = frozenset({"llm_empty", "llm_reasoning", "llm_unsupported"})
+NOTHING_OF_USE = frozenset({"llm_empty", "llm_reasoning"})
 
 
 def model_parameter() -> Any:

@@ -1,7 +1,7 @@
-"""Let the language model write summaries, of which nothing stays that the documents do not support.
+"""Let the language model write summaries, and tell what of them no document holds.
 
 Flow: `summaries.py` gives documents as passages -> the generative synthesizer of `query_engine/synthesis/`, with its
-prompt for summaries and its check of each sentence -> **here** -> text with `[n]`, what it cites, warnings.
+prompt for summaries -> **here** -> text with `[n]`, what it cites, warnings.
 """
 
 import re
@@ -17,11 +17,13 @@ from pipelines.state import Row
 from pipelines.steps.language_model import NOTHING_OF_USE, ModelCalls, loaded_model
 from query_engine.runtime.threads import BackgroundIterator
 from query_engine.schema.citations import Citations
-from query_engine.schema.events import Citation, Step, Token
+from query_engine.schema.events import Citation, Restarted
 from query_engine.schema.passage import Passage
+from query_engine.schema.source import Source
 from query_engine.synthesis.base import Piece
 from query_engine.synthesis.build import build_synthesizer
 from query_engine.synthesis.generative import GenerativeSynthesizer
+from query_engine.synthesis.unsupported import Held, unsupported
 
 PROMPT = "summary"
 """The wording, among `query_engine/prompting/prompts/`."""
@@ -35,9 +37,9 @@ class Summary:
     """What was written.
 
     Attributes:
-        text: with `[n]` marks; empty where the model said nothing that the documents support.
+        text: with `[n]` marks; empty where the model declined.
         citations: for each quote `number`, `doc_id`, `title`, `url`, `start`, `end`, `quote`.
-        warnings: what was replaced or left out.
+        warnings: what was left out.
     """
 
     text: str
@@ -67,7 +69,7 @@ class SummaryWriter:
         self._calls = ModelCalls(handler)
         settings = handler.services.settings
         # Of the settings, what decides the text beside model and prompt.
-        self.name = [self._calls.name, PROMPT, settings.llm.grounding, settings.answer.max_context_chars, sentences]
+        self.name = [self._calls.name, PROMPT, settings.answer.max_context_chars, sentences]
 
     def summaries(self, rows: Sequence[Any], name: list[Any]) -> list[Summary]:
         """Return a summary for each row, from the row cache where it is there.
@@ -87,7 +89,7 @@ class SummaryWriter:
         services = self._handler.services
         llm = services.settings.llm.model_copy(update={"prompt": PROMPT})
         settings = services.settings.model_copy(update={"llm": llm})
-        writer = build_synthesizer(settings, loaded_model(services), services.embedder())
+        writer = build_synthesizer(settings, loaded_model(services))
         for request, documents in rows:
             yield asdict(self._one(writer, request, documents))
 
@@ -105,12 +107,12 @@ class SummaryWriter:
             return Summary("", [], [f"A summary was left out. {error}"])
         text = _first_sentences(text.strip(), self._sentences)
         quotes = [one for one in citations.all(recorded) if f"[{one.number}]" in text]
-        checked = citations.checked.warning()
-        warnings = [checked.text] if checked else []
+        warnings = [warning.text for warning in citations.warnings()]
+        held = Held([request, *(f"{one.title}\n{one.text}" for one in passages)])
+        if loose := dict.fromkeys(one.text for one in unsupported(text, held)):
+            warnings.append(f"In no document: {', '.join(loose)}")
         if not text:
             warnings.append("A summary was left out: the language model finds nothing to say.")
-        if citations.shown.left_out:
-            warnings.append(citations.shown.left_out)
         return Summary(text, [_row(one, documents[int(one.doc_id)]) for one in quotes], warnings)
 
     def _read(
@@ -119,15 +121,18 @@ class SummaryWriter:
         """Return what the model wrote, one sentence more than wanted at most, and how many quotes it had by then."""
 
         def pieces(stop: threading.Event) -> Iterator[tuple[Piece, int]]:
-            for piece in writer.write(request, passages, citations, stop):
+            for piece in writer.write(request, [*map(Source, passages)], citations, stop):
                 yield piece, citations.recorded
+            yield "", citations.recorded  # what ends with the text is cited after it
 
         reading = BackgroundIterator(pieces)
         text, recorded = "", 0
         try:
             for piece, recorded in reading.read(self._calls.deadline()):  # noqa: B007  # the last one counts
-                if not isinstance(piece, Step):
-                    text += piece.text if isinstance(piece, Token) else piece
+                if isinstance(piece, Restarted):
+                    text = ""
+                elif isinstance(piece, str):
+                    text += piece
                 if len(split_sentences(text)) > self._sentences:
                     break
         except TimeoutError:

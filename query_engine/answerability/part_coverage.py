@@ -7,7 +7,6 @@ question counts for its parts too -> steps and synthesizers. A pure value.
 from dataclasses import dataclass
 
 from query_engine.answerability.classifier import Confidence
-from query_engine.question.decompose_rules import Part
 from query_engine.schema.passage import Passage
 
 
@@ -22,7 +21,7 @@ class PartEvidence:
         sufficient: whether it is high enough.
     """
 
-    part: Part
+    part: str
     passages: tuple[Passage, ...]
     confidence: Confidence
     sufficient: bool

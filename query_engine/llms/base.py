@@ -11,11 +11,13 @@ from llama_index.core.base.llms.types import ChatMessage, ChatResponse, ChatResp
 from llama_index.core.llms import LLM
 from llama_index.core.llms.callbacks import llm_chat_callback
 
-from query_engine.llms.reply import Thought
+from query_engine.llms.reply import LengthReached, Thought
 from query_engine.runtime.watching import ModelCall, model_call
 
 # Where LlamaIndex's models put a piece of reasoning.
 THINKING = "thinking_delta"
+# Where ours say that the answer was stopped at its limit.
+LENGTH = "length_reached"
 # Nucleus sampling.
 TOP_P = 0.9
 _SAID = "Answer in one word."
@@ -29,14 +31,14 @@ class LoadedModel:
         llm: closing the stream of its `stream_chat` stops it within one token. While it waits, the stream yields
             empty pieces a few times a second, so that its reader can look whether it is still wanted.
         label: model and place, for people.
-        context_tokens: prompt and answer together.
+        window: returns how many tokens prompt and answer may have together; may ask a server.
         count_tokens: length of a text for this model; an estimate on the safe side when its tokenizer is unknown.
         control_tokens: the tokenizer's special tokens; empty when unknown.
     """
 
     llm: LLM
     label: str
-    context_tokens: int
+    window: Callable[[], int]
     count_tokens: Callable[[str], int]
     control_tokens: tuple[str, ...] = ()
 
@@ -56,12 +58,13 @@ def chat_stream(
             text = ""
             for piece in pieces:
                 thought = isinstance(piece, Thought)
+                also = {THINKING: str(piece)} if thought else {LENGTH: True} if isinstance(piece, LengthReached) else {}
                 text += "" if thought else piece
                 call.reply += piece
                 yield ChatResponse(
                     message=ChatMessage(role=MessageRole.ASSISTANT, content=text),
                     delta="" if thought else piece,
-                    additional_kwargs={THINKING: str(piece)} if thought else {},
+                    additional_kwargs=also,
                 )
 
         return generate()
@@ -72,11 +75,11 @@ def chat_stream(
 
 
 def said(stream: ChatResponseGen) -> Iterator[str]:
-    """Yield what a chat stream brings: thoughts as `Thought`, other pieces as they are."""
+    """Yield what a chat stream brings: thoughts as `Thought`, the answer's limit as `LengthReached`, text as it is."""
     for chunk in stream:
         if thought := chunk.additional_kwargs.get(THINKING):
             yield Thought(thought)
-        yield chunk.delta or ""
+        yield LengthReached() if LENGTH in chunk.additional_kwargs else chunk.delta or ""
 
 
 def has_system(templated: Callable[[Sequence[ChatMessage]], str]) -> bool:

@@ -25,7 +25,7 @@ def build_model(settings: Settings) -> LoadedModel:
             from query_engine.llms.openvino import load_openvino  # noqa: PLC0415
 
             return load_openvino(settings.llm, settings.embed.cache_dir)
-        case "openai":
+        case "openai" | "ollama":
             from query_engine.llms.openai import connect_openai  # noqa: PLC0415
 
             return connect_openai(settings.llm)

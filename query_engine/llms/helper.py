@@ -31,7 +31,6 @@ class PromptHelper:
         max_new_tokens: length limit of a reply.
 
     Attributes:
-        prompt_tokens: longest prompt.
         reply_tokens: longest reply.
     """
 
@@ -40,7 +39,12 @@ class PromptHelper:
         self._count = model.count_tokens
         self._control = ControlTokens(model.control_tokens)
         self.reply_tokens = max_new_tokens
-        self.prompt_tokens = model.context_tokens - max_new_tokens - TEMPLATE_TOKENS
+        self._window = model.window
+
+    @property
+    def prompt_tokens(self) -> int:
+        """Longest prompt."""
+        return self._window() - self.reply_tokens - TEMPLATE_TOKENS
 
     def quoted(self, text: str, max_tokens: int) -> str:
         """Return text as it may stand in a prompt: on one line, without control tokens, cut between words."""

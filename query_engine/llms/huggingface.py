@@ -20,7 +20,8 @@ from transformers import BitsAndBytesConfig, StoppingCriteria, StoppingCriteriaL
 from errors import ModelError, SettingsError
 from query_engine.llms.base import TOP_P, LoadedModel
 from query_engine.llms.gguf import packaged_gguf, read_header
-from query_engine.llms.local import TEMPLATE_OPTIONS, LocalLLM, ModelThread, first_line, generation_failed
+from query_engine.llms.local import MOST_TOKENS, TEMPLATE_OPTIONS, LocalLLM, ModelThread, first_line, generation_failed
+from query_engine.llms.reply import LengthReached
 from settings import LLMSettings
 
 
@@ -58,7 +59,7 @@ class StoppableHuggingFaceLLM(LocalLLM, HuggingFaceLLM):
 
         def generate(emit: Callable[[str], None], stop: threading.Event) -> None:
             try:
-                self._model.generate(
+                output = self._model.generate(
                     input_ids=inputs["input_ids"].to(self._model.device),
                     attention_mask=inputs["attention_mask"].to(self._model.device),
                     streamer=_Streamer(self._tokenizer, emit),
@@ -68,6 +69,8 @@ class StoppableHuggingFaceLLM(LocalLLM, HuggingFaceLLM):
                 )
             except RuntimeError as error:
                 raise generation_failed(error) from error
+            if output.shape[1] - inputs["input_ids"].shape[1] >= self.max_new_tokens:
+                emit(LengthReached())
 
         return self._thread.stream(generate)
 
@@ -109,7 +112,7 @@ def load_huggingface(settings: LLMSettings) -> LoadedModel:
         llm = StoppableHuggingFaceLLM(
             model_name=name,
             tokenizer_name=name,
-            context_window=settings.context_tokens,
+            context_window=settings.context_tokens or MOST_TOKENS,
             max_new_tokens=settings.max_new_tokens,
             device_map=device,
             model_kwargs=options,
@@ -124,7 +127,8 @@ def load_huggingface(settings: LLMSettings) -> LoadedModel:
             str(options.get("gguf_file", name)), error, local=bool(options.get("local_files_only"))
         ) from error
     label = f"{options.get('gguf_file', name)} on {device}" + (" in 4 bits" if settings.four_bit else "")
-    return LoadedModel(llm, label, llm.context_window, llm.count_tokens, llm.control_tokens())
+    # LlamaIndex lowers it to what the model was made for.
+    return LoadedModel(llm, label, lambda: llm.context_window, llm.count_tokens, llm.control_tokens())
 
 
 def _source(settings: LLMSettings, device: str) -> tuple[str, dict[str, Any]]:

@@ -26,6 +26,8 @@ from query_engine.llms.base import chat_stream, has_system, without_system
 from query_engine.runtime.watching import ModelCall
 
 HEARTBEAT_S = 0.1
+# Of a model's window that is used where the settings name none: its memory grows with what is read.
+MOST_TOKENS = 8192
 # Known to the templates of models that can reason; others ignore it. Quoting documents needs no reasoning.
 TEMPLATE_OPTIONS = {"enable_thinking": False}
 

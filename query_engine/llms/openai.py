@@ -30,7 +30,8 @@ from loopback import may_use_proxy
 from query_engine.llms import server_errors as failures
 from query_engine.llms.base import TOP_P, LoadedModel, chat_stream, without_system
 from query_engine.llms.local import HEARTBEAT_S
-from query_engine.llms.reply import Thought
+from query_engine.llms.reply import LengthReached, Thought
+from query_engine.llms.window import ASSUMED_TOKENS, ServedWindow
 from query_engine.runtime.watching import ModelCall
 from settings import LLMSettings
 
@@ -41,6 +42,7 @@ _BACKOFF = wait_exponential_jitter(initial=0.25, jitter=0.25)
 MAX_BYTES_PER_TOKEN, MAX_EXTRA_BYTES = 4096, 256 * 1024
 # Text of an unknown tokenizer: English runs at 4 bytes a token, figures and code at 2.5 or so.
 BYTES_PER_TOKEN = 2.5
+OLLAMA_URL = "http://127.0.0.1:11434/v1"
 
 
 class ServerLLM(OpenAILike):
@@ -48,6 +50,8 @@ class ServerLLM(OpenAILike):
 
     _has_system: bool = PrivateAttr(default=True)
     _counts: bool = PrivateAttr(default=True)
+    _limit: str = PrivateAttr(default="max_tokens")  # what the server calls it
+    _samples: bool = PrivateAttr(default=True)
 
     def stream_chat(self, messages: Sequence[ChatMessage], **_: Any) -> ChatResponseGen:
         """Stream an answer; closing the stream closes the connection.
@@ -106,11 +110,11 @@ class ServerLLM(OpenAILike):
             ),
         ) as client:
             async for chunk in await self._open(client, messages):
-                text, thought, ends = _read(chunk)
+                text, thought, reason = _read(chunk)
                 _count(chunk, call)
                 chunks += 1
                 pieces += bool(text)
-                finished = finished or ends
+                finished = finished or bool(reason)
                 if pieces > 2 * (self.max_tokens or math.inf):
                     raise failures.endless(
                         f"{pieces} pieces of text when asked for {self.max_tokens} tokens", "llm_endless"
@@ -119,11 +123,13 @@ class ServerLLM(OpenAILike):
                     yield Thought(thought)
                 if text:
                     yield text
+                if reason == "length":
+                    yield LengthReached()
         if not finished:
             raise failures.cut(pieces) if chunks else failures.garbage()
 
     async def _open(self, client: AsyncOpenAI, messages: Sequence[ChatMessage]) -> Any:
-        """Send the request, and again without a system message or the wish for a count if the server refuses that."""
+        """Send the request, and again without what the server refuses of it."""
         while True:
             try:
                 return await self._create(client, messages if self._has_system else without_system(messages))
@@ -135,6 +141,13 @@ class ServerLLM(OpenAILike):
         """Leave out from now on what the server's words say that it refuses; say whether that is anything."""
         if self._counts and "stream_options" in refusal:
             self._counts = False
+            return True
+        # Reasoning models of OpenAI: "Use 'max_completion_tokens' instead.", "'temperature' does not support 0.1".
+        if self._limit == "max_tokens" and "max_completion_tokens" in refusal:
+            self._limit = "max_completion_tokens"
+            return True
+        if self._samples and ("temperature" in refusal or "top_p" in refusal):
+            self._samples = False
             return True
         # "System role not supported", "Only user and assistant roles are supported!": the words are the template's.
         if self._has_system and messages[0].role == MessageRole.SYSTEM and "role" in refusal:
@@ -153,9 +166,14 @@ class ServerLLM(OpenAILike):
         return await tries(
             client.chat.completions.create,
             messages=cast(Any, to_openai_message_dicts(messages, model=self.model)),
-            **self._get_model_kwargs(stream=True),
+            **self._options(),
             **({"stream_options": {"include_usage": True}} if self._counts else {}),
         )
+
+    def _options(self) -> dict[str, Any]:
+        options = self._get_model_kwargs(stream=True)
+        options[self._limit] = options.pop("max_tokens", self.max_tokens)
+        return options if self._samples else {name: options[name] for name in options.keys() - {"temperature", "top_p"}}
 
     def _gives_up(self, state: RetryCallState) -> bool:
         too_late = time.monotonic() - state.start_time + state.upcoming_sleep > self.timeout
@@ -200,8 +218,8 @@ class _LimitedStream(httpx.AsyncByteStream):
         await self._stream.aclose()
 
 
-def _read(chunk: Any) -> tuple[str, str, bool]:
-    """Return a chunk's text, its reasoning, and whether it ends the answer.
+def _read(chunk: Any) -> tuple[str, str, str]:
+    """Return a chunk's text, its reasoning, and why it ends the answer; empty if it does not.
 
     The client library checks nothing of what a server sends.
     """
@@ -209,7 +227,7 @@ def _read(chunk: Any) -> tuple[str, str, bool]:
     if not isinstance(choices, list):
         raise failures.garbage()
     if not choices:
-        return "", "", False
+        return "", "", ""
     delta = getattr(choices[0], "delta", None)
     text = getattr(delta, "content", None)
     if not isinstance(text, str | None):
@@ -217,7 +235,7 @@ def _read(chunk: Any) -> tuple[str, str, bool]:
     thought = getattr(delta, "reasoning_content", None) or getattr(delta, "reasoning", None)
     if not isinstance(thought, str | None):
         raise failures.garbage()
-    return text or "", thought or "", bool(getattr(choices[0], "finish_reason", None))
+    return text or "", thought or "", str(getattr(choices[0], "finish_reason", None) or "")
 
 
 def _count(chunk: Any, call: ModelCall) -> None:
@@ -256,18 +274,20 @@ def connect_openai(settings: LLMSettings) -> LoadedModel:
     Raises:
         SettingsError: the server or the model is not named.
     """
-    if settings.base_url is None or settings.model is None:
-        missing = "RAG_LLM__BASE_URL" if settings.base_url is None else "RAG_LLM__MODEL"
+    base_url = settings.base_url or (OLLAMA_URL if settings.provider == "ollama" else None)
+    if base_url is None or settings.model is None:
+        missing = "RAG_LLM__BASE_URL" if base_url is None else "RAG_LLM__MODEL"
         raise SettingsError(
-            f"RAG_LLM__PROVIDER=openai needs {missing}.",
+            f"RAG_LLM__PROVIDER={settings.provider} needs {missing}.",
             "Set it, for example to http://127.0.0.1:8001/v1 and a model's name.",
         )
+    key = settings.api_key.get_secret_value() if settings.api_key else None
+    window = ServedWindow(base_url, settings.model, key)
     llm = ServerLLM(
         model=settings.model,
-        api_base=settings.base_url,
-        # The client insists on a key; servers without keys ignore it.
-        api_key=settings.api_key.get_secret_value() if settings.api_key else "none",
-        context_window=settings.context_tokens,
+        api_base=base_url,
+        api_key=key or "none",  # the client insists on one; servers without keys ignore it
+        context_window=settings.context_tokens or ASSUMED_TOKENS,
         max_tokens=settings.max_new_tokens,
         temperature=settings.temperature,
         additional_kwargs={"top_p": TOP_P},
@@ -275,7 +295,9 @@ def connect_openai(settings: LLMSettings) -> LoadedModel:
         max_retries=MAX_RETRIES,
         is_chat_model=True,
     )
-    return LoadedModel(llm, f"{settings.model} at {settings.base_url}", settings.context_tokens, _estimated_tokens)
+    tokens = settings.context_tokens
+    label = f"{settings.model} at {base_url}"
+    return LoadedModel(llm, label, window.tokens if tokens is None else lambda: tokens, _estimated_tokens)
 
 
 def _estimated_tokens(text: str) -> int:

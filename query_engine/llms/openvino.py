@@ -16,7 +16,7 @@ from pydantic import PrivateAttr
 from errors import ModelError, SettingsError
 from query_engine.llms.base import TOP_P, LoadedModel
 from query_engine.llms.gguf import exact_gguf, packaged_gguf, read_header
-from query_engine.llms.local import TEMPLATE_OPTIONS, LocalLLM, ModelThread, first_line, generation_failed
+from query_engine.llms.local import MOST_TOKENS, TEMPLATE_OPTIONS, LocalLLM, ModelThread, first_line, generation_failed
 from settings import LLMSettings
 
 _FOLDER_FILES = ("openvino_model.xml", "openvino_model.bin", "openvino_tokenizer.xml", "openvino_detokenizer.xml")
@@ -127,7 +127,7 @@ def load_openvino(settings: LLMSettings, cache_dir: Path) -> LoadedModel:
             pipeline,
             settings,
             model_name=path.name,
-            context_window=min(settings.context_tokens, context_tokens or settings.context_tokens),
+            context_window=min(settings.context_tokens or MOST_TOKENS, context_tokens or MOST_TOKENS),
         )
         llm.templated([ChatMessage(content="?")])
         llm.learn_roles()
@@ -137,7 +137,7 @@ def load_openvino(settings: LLMSettings, cache_dir: Path) -> LoadedModel:
             "Download it again, choose another model, or set RAG_LLM__DEVICE=CPU.",
         ) from error
     return LoadedModel(
-        llm, f"{path.name} on OpenVINO {device}", llm.context_window, llm.count_tokens, llm.control_tokens()
+        llm, f"{path.name} on OpenVINO {device}", lambda: llm.context_window, llm.count_tokens, llm.control_tokens()
     )
 
 

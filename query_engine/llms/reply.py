@@ -1,8 +1,8 @@
 """Separate what a model answers from what it thinks, and notice when it declines.
 
-Flow: raw pieces from a language model -> **here** -> `synthesis/citation_marks.py`. Removed on the way: control
+Flow: raw pieces from a language model -> **here** -> `synthesis/source_list.py`. Removed on the way: control
 characters, lone surrogates, `<think>` passages, and document borders that a small model repeats. An answer that opens
-with "I don't know" is an abstention: nothing of it is let through, so its first words wait until it is clear. Thoughts,
+with "I don't know" is a decline: it is kept apart, so the first words of an answer wait until it is clear. Thoughts,
 in `<think>` or in a server's own field for them, are handed out by the paragraph, apart from the answer.
 """
 
@@ -14,9 +14,20 @@ from errors import LLMError
 _TAG = re.compile(r"</?think(?:ing)?>|</?DOC(?: rank=\d{1,3})?>", re.IGNORECASE)
 _TAG_BEGUN = re.compile(r"<(?:/?[a-z]{0,8}|doc [rank=\d]{0,9})\Z", re.IGNORECASE)
 _TAGS = ("<think>", "<thinking>", "</think>", "</thinking>", "<doc>", "</doc>", "<doc rank=")
-_DECLINES = ("i don't know", "i do not know")
+# What prompts ask for, and what models make of it in the language of the question; case folded.
+_DECLINES = (
+    "i don't know",
+    "i do not know",
+    "ich weiss es nicht",
+    "das weiss ich nicht",
+    "je ne sais pas",
+    "no lo sé",
+    "non lo so",
+    "não sei",
+    "ik weet het niet",
+)
 _DECLINED = re.compile(
-    r"(?:i don't know|i do not know)(?:\W*\Z|\s*[,;:(\[–—-].*|\s+(?:the answer|based on|from the|because|since|as)\b.*)"
+    rf"(?:{'|'.join(_DECLINES)})(?:\W*\Z|\s*[,;:(\[–—-].*|\s+(?:the answer|based on|from the|because|since|as)\b.*)"
 )
 _LONGEST_OPENING_CHARS = 160
 _PARAGRAPH_END = re.compile(r"\n\s*\n")
@@ -38,16 +49,26 @@ class Thought(str):
     __slots__ = ()
 
 
+class LengthReached(str):
+    """An empty piece, the last one: the model was stopped at the limit of its answer."""
+
+    __slots__ = ()
+
+
 class Reply:
     """Filters one reply.
 
     Attributes:
         declined: the model said that it does not know; nothing was let through.
+        decline_text: what it said then.
         reasoned: the model reasoned; nothing of it was let through.
+        restarted: what was let through was reasoning: the model ended a passage of it that it had not begun.
     """
 
     def __init__(self) -> None:
         self.declined = False
+        self.decline_text = ""
+        self.restarted = False
         self.reasoned = False
         self._thinking = False
         self._thoughts = ""
@@ -55,11 +76,7 @@ class Reply:
         self._opening: str | None = ""
 
     def feed(self, piece: str) -> str:
-        """Take the next piece and return what belongs to the answer.
-
-        Raises:
-            LLMError: the model closed a passage of reasoning that it had not opened.
-        """
+        """Take the next piece and return what belongs to the answer; see also `restarted`."""
         text = "".join(filter(_printable, piece))
         if isinstance(piece, Thought):
             self.reasoned = True
@@ -84,7 +101,7 @@ class Reply:
         self._thinking = False
         opening, self._opening = self._opening, None
         if opening and _declines(opening):
-            self.declined = True
+            self.declined, self.decline_text = True, opening
             return text
         return text + (opening or "")
 
@@ -94,6 +111,8 @@ class Reply:
         for match in _TAG.finditer(buffer):
             kept += self._sorted(buffer[position : match.start()])
             position = match.end()
+            if match[0].lower().startswith("</think") and not self._thinking:
+                kept = ""
             self._switch(match[0].lower())
         rest = buffer[position:]
         begun = _TAG_BEGUN.search(rest, max(0, len(rest) - 16))
@@ -112,15 +131,14 @@ class Reply:
             self._thinking = self.reasoned = True
         elif tag.startswith("</think"):
             if not self._thinking:
-                raise LLMError(
-                    "The language model mixed its reasoning into the answer.",
-                    "Switch its reasoning off, or serve it with a reasoning parser.",
-                    code="llm_reasoning",
-                )
+                self.restarted = self.reasoned = True
+                self.declined, self.decline_text, self._opening = False, "", ""
             self._thinking = False
 
     def _opened(self, text: str) -> str:
-        if self._opening is None or self.declined:
+        if self._opening is None:
+            if self.declined:
+                self.decline_text += text
             return "" if self.declined else text
         self._opening = (self._opening + text).lstrip()
         said = _plain(self._opening)
@@ -131,6 +149,8 @@ class Reply:
                 return ""
             self.declined = _declines(self._opening)
         opening, self._opening = self._opening, None
+        if self.declined:
+            self.decline_text = opening
         return "" if self.declined else opening
 
 

@@ -2,11 +2,11 @@
 
 Flow: earlier turns and a new question -> **here** -> a question that names what it is about -> engine.
 
-A language model rewrites it where one is set. Without one, or where its reply cannot be trusted, rules do: a fragment
-("and in 2023?", "during probation?", "why?") completes the question before; any other question that points back ("How
-tall is it?") takes along its content words, and a name from the answer, in brackets. The rules are English, but for
-"and"; a question in which they see nothing stays as it is. The engine tells readers which it was. They see neither
-abbreviations nor compounds: IT and US are not pronouns, and "On-call duty" does not begin with a preposition.
+A language model rewrites it where one is set. Without one, or where its reply cannot be trusted, a question that points
+back ("How tall is it?", "And in winter?") takes along the content words of the question before, and a name from the
+answer, in brackets. What points back is told from English words, and "and" in some other languages; a question without
+them stays as it is. Abbreviations and compounds are none of them: IT and US are not pronouns, and "On-call duty" does
+not begin with a preposition. The engine tells readers which it was.
 """
 
 import re
@@ -51,24 +51,7 @@ _GENERIC = frozenset(
     "tell explain describe define show give list name mean means called happen happens work works summarise summarize "
     "summary document documents please thanks thank hello hi hey ok okay great good yes bye".split()
 )
-_FRAGMENT = re.compile(
-    r"(?:(?:and|but|or|also|then|so)[,\s]+)?(?:what about\s+|how about\s+)?"
-    r"(?P<phrase>(?P<preposition>in|on|at|for|with|without|since|during|after|before|under|by|from|between)\s"
-    r"[^?!.]{1,60})[?!.\s]*",
-    re.IGNORECASE,
-)
-_ONE_WORD = re.compile(
-    r"(?:(?:and|but|so)[,\s]+)?(?P<asks>why|when|where|how)(?: (?:so|exactly|is that|was that))?[?!.\s]*", re.I
-)
-_AUXILIARIES = "is|are|was|were|do|does|did|can|could|will|would|should|must|may|has|have|had"
-_ASKED = re.compile(rf"(?:(?:why|when|where|how)\s+)?(?P<rest>(?:{_AUXILIARIES})\s.+)", re.IGNORECASE)
-_VERB = re.compile(rf"\b(?:{_AUXILIARIES}|which|what|who|whom|whose|how|why|when|where)\b", re.IGNORECASE)
 _YEAR = re.compile(r"\b(?:1[0-9]|20)\d\d\b")
-_PREPOSITION = re.compile(
-    r"\s(in|on|at|for|with|without|since|during|after|before|under|by|from|between)\s", re.IGNORECASE
-)
-_ABOUT_YEAR = re.compile(r"\b(?:what|how) about (?=\d{4}\b)", re.IGNORECASE)
-_ONLY_YEAR = re.compile(r"\w+ ((?:1[0-9]|20)\d\d)")
 # Names in a sentence: runs of capitalised words.
 _PERSON = re.compile(r"\b(?:he|him|his|she|her|hers|they|them|their|theirs)\b", re.IGNORECASE)
 _RUN_OF_NAMES = re.compile(r"(?<![.!?:] )(?<!\A)\b[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*|\b[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)+")
@@ -161,8 +144,6 @@ def _conversation(turns: Sequence[Turn], shortened: Callable[[str], str]) -> lis
 def carry_words(turns: Sequence[Turn], question: str) -> Condensed:
     """Add what the earlier questions were about, if the question points back; see the module's docstring."""
     turns = turns[-READ_TURNS:]
-    if len(question) <= MAX_WORDED_CHARS and (whole := _completed(turns, question)):
-        return Condensed(whole, "words")
     about: list[str] = []
     for turn in turns:
         if turn.role == "assistant":
@@ -184,35 +165,6 @@ def carry_words(turns: Sequence[Turn], question: str) -> Condensed:
     # Before the question mark: what follows it would look like a second question.
     asked = question.rstrip("?!. ")
     return Condensed(f"{asked} ({' '.join(carried)}){question[len(asked) :]}", "words")
-
-
-def _completed(turns: Sequence[Turn], question: str) -> str | None:
-    """Return the question before with what a fragment changes in it; None if this is not a fragment."""
-    question = _ABOUT_YEAR.sub("in ", question).strip()
-    seen = _names_hidden(question)
-    fragment, one_word = _FRAGMENT.fullmatch(seen), _ONE_WORD.fullmatch(seen)
-    if not one_word and (not fragment or _VERB.search(fragment["phrase"])):
-        return None
-    places = [place for place, turn in enumerate(turns) if turn.role == "user" and _subject(turn.text)]
-    if not places:
-        return None
-    before = carry_words(turns[: places[-1]], turns[places[-1]].text).question.rstrip("?!. ")
-    if len(before) > MAX_WORDED_CHARS:
-        return None
-    if one_word:
-        if (asked := _ASKED.fullmatch(_names_hidden(before))) is None:
-            return None
-        rest = before[asked.start("rest") :]
-        return f"{one_word['asks'].capitalize()} {rest[0].lower()}{rest[1:]}?"
-    assert fragment is not None, "one of the two matched"
-    preposition = fragment["preposition"].lower()
-    phrase = preposition + question[slice(*fragment.span("phrase"))].strip()[len(preposition) :]
-    if (year := _ONLY_YEAR.fullmatch(phrase)) and len(_YEAR.findall(before)) == 1:
-        return f"{_YEAR.sub(year[1], before)}?"
-    # "How much is it in summer?" - "In winter?"
-    *_, last = [None, *_PREPOSITION.finditer(_names_hidden(before))]
-    kept = before[: last.start()] if last and last[1].lower() == preposition else before
-    return f"{kept} {phrase}?"
 
 
 def _answer_names(answer: str, question: str) -> list[str]:

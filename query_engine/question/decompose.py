@@ -1,31 +1,50 @@
-"""Take a question apart that asks for several things: comparisons, lists, two questions in one.
+"""Let the language model word a question anew for the search: its parts, or in the language of the documents.
 
-Flow: question -> **here** -> `retrieval/multi_part.py` searches for each part. A question that asks for one thing has
-no parts and goes in one pass. Grammar decides (`decompose_rules.py`); where a language model is set, it is asked
-instead, but only about questions whose form lets more than one thing be asked, so that simple ones never wait for it.
+Flow: question, and what it finds by itself -> **here** -> `retrieval/multi_part.py` searches for each wording beside
+the question. The model is asked, once, only about questions whose form says that they ask for several things, and about
+those in another language than what was found, so that others never wait for it. Without a model a question goes in one
+pass.
 """
 
 import re
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from errors import RagError
+from index.lexical.language import plain_language
 from query_engine.llms.helper import PromptHelper
 from query_engine.llms.reply import listed
-from query_engine.question.decompose_rules import MAX_PARTS, Part, split_question
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.answer_warning import AnswerWarning
+from query_engine.schema.passage import Passage
 
+MAX_PARTS = 4
 PROMPT = f"""Does this question ask for one thing, or for several that have to be looked up separately?
 If for one thing, write only: ONE
 If for several, write the separate questions, at most {MAX_PARTS}, one a line, and nothing else.
 Each must make sense without the others: repeat names instead of writing "it" or "they".
 
 Question: {{question}}"""
+TRANSLATION = """Translate this question into {language}. Keep names, numbers and quoted words as they are.
+Write only the translation, on one line.
+
+Question: {question}"""
+# As models know them; of other documents no translation is asked for.
+LANGUAGES = {
+    "de": "German",
+    "en": "English",
+    "es": "Spanish",
+    "fr": "French",
+    "it": "Italian",
+    "nl": "Dutch",
+    "pt": "Portuguese",
+}
 MAX_PART_CHARS = 300
 MIN_WORDS = 6
-# What lets a question ask for more than one thing.
-_MAY_BE_SEVERAL = re.compile(
-    r"\?.*\?|[,;]|\b(?:and|or|than|both|each|versus|vs|compared?|differ\w*|also|then)\b|\s(?:that|who|which|whose)\b",
+# Two questions, things that are compared, or a clause that asks beside another one.
+_SEVERAL = re.compile(
+    r"\?.*\?|\b(?:both|versus|vs|compared?|differ\w*)\b|\b(?:and|then)\s(?:also\s)?(?:what|which|who|when|where|why|how)\b",
     re.I | re.S,
 )
 
@@ -35,13 +54,13 @@ class Plan:
     """How a question is looked up.
 
     Attributes:
-        parts: what is searched for side by side; none for a question that goes in one pass.
-        by: who took it apart: `grammar` or `model`.
+        parts: questions that are searched for side by side; none where one pass is enough.
+        translation: the question in the language of what it found; empty where that is its own.
         warnings: where the model was asked without success.
     """
 
-    parts: tuple[Part, ...] = ()
-    by: str = "grammar"
+    parts: tuple[str, ...] = ()
+    translation: str = ""
     warnings: tuple[AnswerWarning, ...] = ()
 
 
@@ -49,10 +68,10 @@ ONE_PASS = Plan()
 
 
 class Planner:
-    """Takes questions apart; safe from many threads.
+    """Words questions for the search; safe from many threads.
 
     Args:
-        asker: asks the language model; None leaves it to grammar.
+        asker: asks the language model; without one every question goes as it is.
         timeout_s: longest wait for the model.
     """
 
@@ -60,28 +79,43 @@ class Planner:
         self._asker = asker
         self._timeout_s = timeout_s
 
-    def plan(self, question: str, deadline: Deadline | None = None) -> Plan:
-        """Return how to look the question up; asks the model, and so blocks, only where one is set."""
-        by_grammar = Plan(split_question(question))
-        if self._asker is None or not may_be_several(question):
-            return by_grammar
+    def plan(self, question: str, deadline: Deadline | None = None, found: Sequence[Passage] = ()) -> Plan:
+        """Return how to look the question up; asks the model, and so blocks, only where a wording may help.
+
+        Args:
+            question: as it stands.
+            deadline: of the whole question; None leaves only this step's own limit.
+            found: what the question finds by itself.
+        """
+        language = _foreign(question, found)
+        if self._asker is None or not (language or may_be_several(question)):
+            return ONE_PASS
         limit = Deadline(self._timeout_s) if deadline is None else deadline.for_stage(self._timeout_s)
         try:
             quoted = self._asker.quoted(question, self._asker.prompt_tokens // 2)
-            reply = self._asker.ask(PROMPT.format(question=quoted), limit)
+            if language:
+                prompt = TRANSLATION.format(language=language, question=quoted)
+                return Plan(translation=self._asker.ask(prompt, limit, one_line=True)[:MAX_PART_CHARS])
+            return Plan(parse_parts(self._asker.ask(PROMPT.format(question=quoted), limit)))
         except RagError as error:
-            warning = AnswerWarning("planning_skipped", f"The question was taken apart by grammar alone. {error}")
-            return Plan(by_grammar.parts, warnings=(warning,))
-        return Plan(parse_parts(reply), "model")
+            return Plan(warnings=(AnswerWarning("planning_skipped", f"The question is searched as it is. {error}"),))
+
+
+def _foreign(question: str, found: Sequence[Passage]) -> str:
+    """Return the name of the language that most passages are in; empty if it is the question's, or not known."""
+    spoken = Counter(str(passage.metadata.get("language")) for passage in found)
+    language = max(spoken, key=spoken.__getitem__, default="")
+    own = plain_language(question)
+    return LANGUAGES.get(language, "") if own is not None and own not in spoken else ""
 
 
 def may_be_several(question: str) -> bool:
-    """Say whether the question's form lets it ask for more than one thing."""
-    return len(question.split()) >= MIN_WORDS and _MAY_BE_SEVERAL.search(question.strip().rstrip("?")) is not None
+    """Say whether the question's form suggests that it asks for more than one thing."""
+    return len(question.split()) >= MIN_WORDS and _SEVERAL.search(question) is not None
 
 
-def parse_parts(reply: str) -> tuple[Part, ...]:
+def parse_parts(reply: str) -> tuple[str, ...]:
     """Return the questions of a model's reply; none where it wrote fewer than two, which is to say one thing."""
     asked = [line for line in listed(reply, MAX_PART_CHARS) if len(line.split()) > 1]
-    parts = tuple(Part(line, line) for line in dict.fromkeys(asked))[:MAX_PARTS]
+    parts = tuple(dict.fromkeys(asked))[:MAX_PARTS]
     return parts if len(parts) > 1 else ()

@@ -10,7 +10,7 @@ from itertools import islice
 
 from index.documents.guess import guessed_blocks
 from index.documents.span_tree import split_node_id
-from index.documents.store import Document, DocumentStore
+from index.documents.store import Document, DocumentStore, StoredDocument
 from index.documents.structure import Structure
 from query_engine.reader.layout import Layout, lay_out
 from query_engine.reader.model import PassageText
@@ -89,10 +89,10 @@ def _widened(layout: Layout, places: range) -> range:
     return range(first, last + 1)
 
 
-def stored_documents(documents: DocumentStore) -> DocumentOf:
+def stored_documents(documents: DocumentStore) -> Callable[[Passage], StoredDocument | None]:
     """Return a function that reads a passage's document, in the version that the passage is from."""
 
-    def document_of(passage: Passage) -> Document | None:
+    def document_of(passage: Passage) -> StoredDocument | None:
         version = split_node_id(passage.node_id)[0]
         return documents.get_versions([version]).get(version)
 

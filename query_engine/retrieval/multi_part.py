@@ -1,10 +1,9 @@
-"""Gather the evidence for a question that has parts: searched for side by side, judged, searched again, merged.
+"""Gather the evidence for a question that has parts: searched for side by side, judged, merged.
 
 Flow: `question/decompose.py` -> **here** -> the gate and the synthesizers, which read one list of passages. The
 whole question is searched for first.
 
-Where parts refer to each other and the passages of the whole question cover them all, that was it.
-Otherwise the list takes the first passage of the whole question, the first of each part, then the second of each, until
+The list takes the first passage of the whole question, the first of each part, then the second of each, until
 the budget of one search is full: an answer gets no more to read than any other, but something for each of its parts.
 """
 
@@ -12,21 +11,24 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import pairwise, zip_longest
+from itertools import zip_longest
 from typing import Protocol
 
 from query_engine import steps
 from query_engine.answerability.classifier import Confidence
 from query_engine.answerability.part_coverage import PartEvidence
 from query_engine.question.decompose import Plan
-from query_engine.question.decompose_rules import Part
 from query_engine.runtime.deadline import Deadline
 from query_engine.runtime.threads import side_by_side
+from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Step
 from query_engine.schema.passage import Passage
 from query_engine.schema.retrieval_result import Retrieval
 from query_engine.text.term_weights import CorpusWords
 from settings import RetrievalSettings
+
+PlanOf = Callable[[str, Deadline, Sequence[Passage]], Plan]
+"""Words a question for the search, given the deadline and what the question finds by itself."""
 
 # Parts that differ by so few terms name things; others are questions of their own.
 MAX_NAME_TERMS = 3
@@ -66,11 +68,6 @@ class Evidence(Protocol):
         """Each part of the question with its own evidence; none of a question without parts."""
         ...
 
-    @property
-    def apart(self) -> bool:
-        """Whether each part can be answered by itself."""
-        ...
-
     def steps(self) -> Iterator[Step]:
         """Gather; yield what is done, and each warning of the retrieval."""
         ...
@@ -85,7 +82,7 @@ class Gathering:
 
     Args:
         question: the whole one; it is searched for beside its parts.
-        plan: takes it apart.
+        plan: words it for the search, given what it found.
         context: what to work with.
 
     Attributes:
@@ -94,58 +91,41 @@ class Gathering:
         parts: each part with its own evidence; none of a question without parts.
     """
 
-    def __init__(self, question: str, plan: Callable[[str, Deadline], Plan], context: SearchContext) -> None:
+    def __init__(self, question: str, plan: PlanOf, context: SearchContext) -> None:
         self._question = question
         self._planned = plan
         self._context = context
         self.retrieval = Retrieval((), {})
         self.parts: list[PartEvidence] = []
-        self._asked: tuple[Part, ...] = ()
         self._whole: Confidence | None = None
 
     def steps(self) -> Iterator[Step]:
-        """Search, plan, judge, search again; yield what is done, then what was left out."""
+        """Search, plan, search for the parts, judge; yield what is done, then what was left out."""
         started = time.perf_counter()
         whole = self._context.search(self._question)
-        plan = self._planned(self._question, self._context.deadline)
-        if not plan.parts:
+        plan = self._planned(self._question, self._context.deadline, whole.passages)
+        wordings = plan.parts or tuple(filter(None, [plan.translation]))
+        if not wordings:
             self.retrieval = replace(whole, warnings=plan.warnings + whole.warnings)
             yield from map(steps.left_out, self.retrieval.warnings)
             return
-        self._asked = plan.parts
         yield steps.planned(plan)
         self._whole = self._context.judge(self._question, whole.passages)
-        retrievals = [whole]
-        passages = whole.passages
-        apart = all(part.alone for part in plan.parts)
-        if not apart:
-            self.parts = [self._judged(part, passages) for part in plan.parts]
-        if apart or not self._all_covered():
-            yield from self._search_parts(retrievals)
-            passages = merge([whole.passages, *(part.passages for part in self.parts)], self._context.options)
-        yield steps.covered(self.parts)
+        found = side_by_side(partial(self._context.search, wording) for wording in wordings)
+        if plan.parts:
+            self.parts = [
+                judge_part(part, plan.parts, one.passages, self._context)
+                for part, one in zip(plan.parts, found, strict=True)
+            ]
+            yield steps.covered(self.parts)
+        # What a translation finds comes first.
+        retrievals = [whole, *found] if plan.parts else [*found, whole]
         timings_ms = {"retrieve": round((time.perf_counter() - started) * 1000, 1)}
         warnings = dict.fromkeys([*plan.warnings, *(warning for one in retrievals for warning in one.warnings)])
-        self.retrieval = Retrieval(passages, timings_ms, tuple(warnings))
+        self.retrieval = _merged(retrievals, self._context.options, timings_ms, tuple(warnings))
+        if plan.translation:
+            self._whole = self._context.judge(plan.translation, self.retrieval.passages)
         yield from map(steps.left_out, self.retrieval.warnings)
-
-    def _search_parts(self, retrievals: list[Retrieval]) -> Iterator[Step]:
-        """Search for the parts side by side, and again for those that are not covered; note what was retrieved."""
-        found = self._searched([part.query for part in self._asked])
-        retrievals += found
-        self.parts = [self._judged(part, one.passages) for part, one in zip(self._asked, found, strict=True)]
-        wordings = self._wordings()
-        for wording in wordings.values():
-            yield steps.searching_again(wording)
-        again = self._searched(wordings.values())
-        retrievals += again
-        for at, retrieval in zip(wordings, again, strict=True):
-            self._improve(at, retrieval)
-
-    @property
-    def apart(self) -> bool:
-        """Whether each part can be answered by itself."""
-        return bool(self.parts) and all(one.part.alone for one in self.parts)
 
     def confidence(self, merged: Confidence) -> Confidence:
         """Return the best of three judgements: of all passages, of the whole question's, of the least covered part's.
@@ -153,44 +133,32 @@ class Gathering:
         The last one counts only if all parts are covered.
         """
         judged = [merged, *([self._whole] if self._whole else [])]
-        if self.parts and self._all_covered():
+        if self.parts and all(part.sufficient for part in self.parts):
             judged.append(min((part.confidence for part in self.parts), key=lambda one: one.value))
         return max(judged, key=lambda one: one.value)
 
-    def _all_covered(self) -> bool:
-        return all(part.sufficient for part in self.parts)
 
-    def _searched(self, queries: Iterable[str]) -> list[Retrieval]:
-        return side_by_side(partial(self._context.search, query) for query in queries)
-
-    def _judged(self, part: Part, passages: tuple[Passage, ...]) -> PartEvidence:
-        return judge_part(part, self._asked, passages, self._context)
-
-    def _improve(self, at: int, retrieval: Retrieval) -> None:
-        """Take what another search found into a part's evidence, if that covers the part better."""
-        before = self.parts[at]
-        passages = merge([before.passages, retrieval.passages], self._context.options)
-        judged = self._judged(before.part, passages)
-        if judged.confidence.value > before.confidence.value:
-            self.parts[at] = judged
-
-    def _wordings(self) -> dict[int, str]:
-        """Return for each part that is not covered its words after those of the part before, which may say of what."""
-        found: dict[int, str] = {}
-        for at, (before, one) in enumerate(pairwise(self.parts), start=1):
-            if not one.sufficient and before.part.text not in one.part.query:
-                found[at] = f"{before.part.text} {one.part.query}"
-        return found
+def _merged(
+    retrievals: Sequence[Retrieval],
+    options: RetrievalSettings,
+    timings_ms: dict[str, float],
+    warnings: tuple[AnswerWarning, ...],
+) -> Retrieval:
+    """Return one retrieval: passages within the budget, and in turns what of each was left out."""
+    passages = merge([one.passages for one in retrievals], options)
+    rows = zip_longest(*((*one.passages, *one.left_out) for one in retrievals))
+    others = {passage.node_id: passage for row in rows for passage in row if passage is not None}
+    for passage in passages:
+        others.pop(passage.node_id, None)
+    return Retrieval(passages, timings_ms, warnings, tuple(others.values()))
 
 
-def judge_part(
-    part: Part, parts: Iterable[Part], passages: tuple[Passage, ...], context: SearchContext
-) -> PartEvidence:
+def judge_part(part: str, parts: Iterable[str], passages: tuple[Passage, ...], context: SearchContext) -> PartEvidence:
     """Judge what was found for one of the `parts` of a question; blocks."""
-    confidence = context.judge(part.query, passages)
-    terms = context.words.words_of(part.query).query_terms
-    others = {term for other in parts if other != part for term in terms(other.query)}
-    own = set(terms(part.query)) - others
+    confidence = context.judge(part, passages)
+    terms = context.words.words_of(part).query_terms
+    others = {term for other in parts if other != part for term in terms(other)}
+    own = set(terms(part)) - others
     # The gate forgives a word that no passage holds. Of things that are compared it may be the very name.
     lacks = len(own) <= MAX_NAME_TERMS and not own.isdisjoint(confidence.missing)
     return PartEvidence(part, passages, confidence, confidence.value >= context.min_confidence and not lacks)

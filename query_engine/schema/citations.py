@@ -8,78 +8,34 @@ unused, and what was streamed never has to be renumbered. Which sentence deserve
 synthesizers' business.
 """
 
-from dataclasses import dataclass
 from itertools import islice
 
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Citation
 from query_engine.schema.passage import DocumentKey, Passage
 
+ADDED = AnswerWarning("citations_added", "The model cited no source; those nearest to its words are listed.")
+CUT = AnswerWarning(
+    "answer_cut", "The model was stopped at the length limit of its answer, which RAG_LLM__MAX_NEW_TOKENS raises."
+)
+
 _Place = tuple[DocumentKey, int, int]
-
-
-@dataclass(slots=True)
-class Checked:
-    """How many sentences of a language model were supported, replaced and dropped.
-
-    Attributes:
-        supported: shown as they were.
-        replaced: by the quote that is nearest in meaning.
-        dropped: left out.
-    """
-
-    supported: int = 0
-    replaced: int = 0
-    dropped: int = 0
-
-    def warning(self) -> AnswerWarning | None:
-        """What a reader must know about it."""
-        lost = self.replaced + self.dropped
-        if not lost:
-            return None
-        return AnswerWarning(
-            "unsupported_sentences",
-            f"{lost} of {lost + self.supported} generated sentences had no support in the passages: {self.replaced} "
-            f"replaced by a quote, {self.dropped} left out.",
-        )
-
-
-@dataclass(slots=True)
-class Shown:
-    """What of the passages a language model was shown.
-
-    Attributes:
-        left_out: which it was not, and why, as a sentence; empty if it was shown all.
-        out_of_context: they do not fit the model's own context; otherwise the operator's limit keeps them out.
-        calls: how often the model was asked, the answer included, where it read the passages in groups; otherwise 0.
-        lost: sentences that it noted from them and that had no room.
-    """
-
-    left_out: str = ""
-    out_of_context: bool = False
-    calls: int = 0
-    lost: int = 0
-
-    def warning(self) -> AnswerWarning | None:
-        """What a reader must know about it; the configured limit does not warn."""
-        if self.lost:
-            text = f"{self.lost} of the sentences that the model noted from the passages had no room."
-            return AnswerWarning("notes_left_out", text)
-        return AnswerWarning("passages_left_out", self.left_out) if self.left_out and self.out_of_context else None
 
 
 class Citations:
     """The growing list of an answer's citations; one instance for one answer.
 
     Attributes:
-        checked: counted by a synthesizer that checks what a model writes.
-        shown: told by a synthesizer that shows the passages to a model.
+        left_out: what of the sources a model's context had no room for, as a sentence; empty if it was shown all.
+        cut: the model was stopped at its limit.
+        added: the model cited nothing, and the sources nearest to its words stand in.
     """
 
     def __init__(self) -> None:
-        self.checked = Checked()
-        self.shown = Shown()
+        self.left_out = ""
+        self.added = self.cut = False
         self._numbers: dict[str | _Place, int] = {}
+        self._passages: dict[int, Passage] = {}
         # In the order in which they were recorded.
         self._quotes: dict[_Place, Citation] = {}
 
@@ -88,10 +44,37 @@ class Citations:
         """How many quotes are recorded so far."""
         return len(self._quotes)
 
-    def cite(self, passage: Passage, start: int, end: int, marks: tuple[tuple[int, int], ...] = ()) -> int:
-        """Record a quote with its marks (document offsets, inside `passage`) and return its number, 1 or more."""
-        place = passage.document, start, end
+    def number(self, passage: Passage) -> int:
+        """Return the number of a passage that a model cites as a whole, before it is known which place; 1 or more."""
+        place = passage.document, passage.start, passage.end
         number = self._numbers.setdefault(passage.url or place, len(self._numbers) + 1)
+        self._passages.setdefault(number, passage)
+        return number
+
+    def passage(self, number: int) -> Passage | None:
+        """Return the passage that `number` was asked for; None if this is not its number."""
+        return self._passages.get(number)
+
+    def cite(
+        self,
+        passage: Passage,
+        start: int,
+        end: int,
+        marks: tuple[tuple[int, int], ...] = (),
+        number: int | None = None,
+    ) -> int:
+        """Record a quote with its marks (document offsets, inside `passage`) and return its number, 1 or more.
+
+        Args:
+            passage: holds the quote.
+            start: of the quote in the document.
+            end: likewise.
+            marks: stretches of the document, inside the quote, that answer.
+            number: that was given to the passage; the quote's own if None.
+        """
+        place = passage.document, start, end
+        if number is None:
+            number = self._numbers.setdefault(passage.url or place, len(self._numbers) + 1)
         quote = passage.text[start - passage.start : end - passage.start]
         self._quotes.setdefault(
             place,
@@ -109,6 +92,17 @@ class Citations:
             ),
         )
         return number
+
+    def clear(self) -> None:
+        """Forget everything: the text that cited was withdrawn."""
+        self._numbers.clear()
+        self._passages.clear()
+        self._quotes.clear()
+
+    def warnings(self) -> list[AnswerWarning]:
+        """Return what a reader must know about the sources."""
+        found = [AnswerWarning("passages_left_out", self.left_out)] if self.left_out else []
+        return [*found, *([CUT] if self.cut else []), *([ADDED] if self.added else [])]
 
     def between(self, first: int, last: int) -> tuple[Citation, ...]:
         """Return the quotes that were recorded after the first `first`, up to `last` of them all, in that order."""

@@ -19,7 +19,7 @@ class Step:
     """One thing the engine did, as Markdown for people.
 
     Attributes:
-        kind: `conversation`, `cache`, `collection`, `spelling`, `search`, `plan`, `found`, `merged`, `gate`, `write`,
+        kind: `conversation`, `cache`, `collection`, `search`, `plan`, `found`, `merged`, `gate`, `write`,
             `think` or `warning`.
         text: what happened, one short paragraph or list.
     """
@@ -41,20 +41,16 @@ class Token:
 
     Attributes:
         text: stands, unless the answer is restarted; may be empty.
-        unchecked: what a language model has written after it and is not yet compared with the passages, so it may be
-            taken back. It replaces that of the token before and is not part of the answer: for views that can correct
-            what they showed.
-        citations: what `text` cites for the first time.
+        citations: what has been cited since the token before.
     """
 
     text: str
-    unchecked: str = ""
     citations: tuple["Citation", ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Restarted:
-    """The pieces streamed so far are withdrawn: their synthesizer failed and another one starts over."""
+    """The pieces streamed so far are withdrawn: their synthesizer failed, or they were a model's reasoning."""
 
     reason: str
 
@@ -64,8 +60,8 @@ class Citation:
     """A place in a document that supports the answer.
 
     Attributes:
-        number: the `n` of the `[n]` marks in the answer. Each quoted place has its own; only quotes of documents with
-            the same `url` share one.
+        number: the `n` of the `[n]` marks in the answer. Quotes of one source of a language model share one, and those
+            of documents with the same `url`; else each quoted place has its own.
         start: offset of the quote in the document's text; `text[start:end] == quote`.
         url: the document's own address, or None: views then link to this service's document page.
         marks: the stretches `[start, end)` of the document that answer; empty if the whole quote does.
@@ -87,6 +83,15 @@ class Citation:
     def document(self) -> DocumentKey:
         """Names its document."""
         return self.corpus, self.doc_id
+
+
+@dataclass(frozen=True, slots=True)
+class Unsupported:
+    """`text` stands at `[start, end)` of the answer and in no source."""
+
+    start: int
+    end: int
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +138,8 @@ class Done:
         fingerprint: hash of settings, models and index version; equal fingerprints give comparable answers.
         cache_hit: the answer was given before and kept; `timings_ms` then holds only `total`.
         nearest: without an answer, where one would most likely stand: at most 3 places, each in another document.
+        decline_text: how a language model declined, in its own words; empty if none did. `message` is the same then.
+        unsupported: what of a language model's answer can be compared letter by letter, and no source holds.
     """
 
     answer: str | None
@@ -146,6 +153,8 @@ class Done:
     fingerprint: str
     cache_hit: bool = False
     nearest: tuple[Nearest, ...] = ()
+    decline_text: str = ""
+    unsupported: tuple["Unsupported", ...] = ()
 
     @classmethod
     def unanswered(cls, message: str, *warnings: AnswerWarning) -> "Done":

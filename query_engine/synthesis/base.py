@@ -1,27 +1,37 @@
 """The contract of a synthesizer, which writes an answer.
 
-Flow: engine (passages that passed the gate) -> **a synthesizer** -> pieces of text -> engine.
+Flow: engine -> **a synthesizer** -> pieces of text -> engine.
 
-Two keep it: `extractive.py` quotes the documents, `generative.py` lets a language model write.
+`extractive.py` quotes passages that passed the gate; `generative.py` lets a language model write from sources.
 """
 
 import threading
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from query_engine.schema.citations import Citations
-from query_engine.schema.events import Step, Token
+from query_engine.schema.events import Restarted, Step
 from query_engine.schema.passage import Passage
+from query_engine.schema.source import Source
 
-Piece = str | Token | Step
-"""Text that stands; a token, where text follows it that is not checked yet; or what a model thinks, as a step."""
+
+@dataclass(frozen=True, slots=True)
+class Declined:
+    """A model does not know, in its own words."""
+
+    text: str
+
+
+Piece = str | Step | Restarted | Declined
+"""Text; what a model thinks; that the text so far is withdrawn; or a model's decline, in place of text."""
 
 
 class Synthesizer(Protocol):
     """Writes one answer from passages."""
 
     name: str
-    """Who writes: `extractive`, `huggingface`, `openvino` or `openai`."""
+    """Who writes: `extractive`."""
 
     def write(
         self, question: str, passages: Sequence[Passage], citations: Citations, stop: threading.Event
@@ -29,6 +39,23 @@ class Synthesizer(Protocol):
         """Yield the answer piece by piece, with `[n]` marks numbered by `citations`.
 
         Runs in a worker thread. Returns soon after `stop` is set. Yields nothing when the passages hold no answer.
+
+        Raises:
+            LLMError: the model failed; what was yielded so far is to be thrown away.
+        """
+        ...
+
+
+class Writer(Protocol):
+    """Writes one answer with a language model; see `Synthesizer.write`, which reads passages instead."""
+
+    name: str
+    """Who writes: `huggingface`, `openvino` or `openai`."""
+
+    def write(
+        self, question: str, sources: Sequence[Source], citations: Citations, stop: threading.Event
+    ) -> Iterator[Piece]:
+        """Yield the answer piece by piece; `Declined` where the sources do not hold it.
 
         Raises:
             LLMError: the model failed; what was yielded so far is to be thrown away.

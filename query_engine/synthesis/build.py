@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from llama_index.core.base.embeddings.base import BaseEmbedding
 from pydantic import SecretStr
 
 from errors import SettingsError, UnknownModelError
@@ -69,12 +68,11 @@ class LanguageModels:
         return " ".join(f"{place}. {writer.name}: {writer.reason}" for place, writer in enumerate(self.writers, 1))
 
 
-def build_language_models(settings: Settings, embedder: BaseEmbedding) -> LanguageModels:
+def build_language_models(settings: Settings) -> LanguageModels:
     """Load or reach the models that `settings.llm` names.
 
     Args:
         settings: all of them.
-        embedder: the corpora's own.
 
     Raises:
         SettingsError: the settings contradict each other.
@@ -102,7 +100,7 @@ def build_language_models(settings: Settings, embedder: BaseEmbedding) -> Langua
         of_one = settings.model_copy(update={"llm": one})
         models.append(build_model(of_one))
         logger.info("Answers are written by %s", models[-1].label)
-        writers.append(MonitoredSynthesizer(build_synthesizer(of_one, models[-1], embedder)))
+        writers.append(MonitoredSynthesizer(build_synthesizer(of_one, models[-1])))
     if llm.query_model is not None:
         query_model = build_model(settings.model_copy(update={"llm": other_model(llm, llm.query_model)}))
     else:
@@ -124,43 +122,39 @@ def public_name(llm: LLMSettings) -> str | None:
     """
     if llm.provider == QUOTES or llm.model is None:
         return None
-    here = llm.provider != "openai" and Path(llm.model).exists()
+    here = llm.provider not in {"openai", "ollama"} and Path(llm.model).exists()
     return Path(llm.model).name if here else llm.model
 
 
-def build_synthesizer(settings: Settings, model: LoadedModel, embedder: BaseEmbedding) -> "GenerativeSynthesizer":
+def build_synthesizer(settings: Settings, model: LoadedModel) -> "GenerativeSynthesizer":
     """Return the synthesizer that writes with a language model.
 
     Args:
         settings: all of them.
         model: made by `build_model`.
-        embedder: the corpora's own; compares what is written with the passages.
 
     Raises:
         SettingsError: the answer's length leaves no room for a prompt.
     """
     from query_engine.prompting.builder import PromptBuilder  # noqa: PLC0415  # quoting needs none of these
-    from query_engine.synthesis.draft import Rules  # noqa: PLC0415
     from query_engine.synthesis.generative import GenerativeSynthesizer  # noqa: PLC0415
 
-    prompt_tokens = model.context_tokens - settings.llm.max_new_tokens
-    if prompt_tokens < MIN_PROMPT_TOKENS:
+    known, answer_tokens = settings.llm.context_tokens, settings.llm.max_new_tokens
+    if known is not None and known - answer_tokens < MIN_PROMPT_TOKENS:
         raise SettingsError(
-            f"RAG_LLM__MAX_NEW_TOKENS={settings.llm.max_new_tokens} leaves {max(0, prompt_tokens)} tokens "
-            f"of the model's {model.context_tokens} for the prompt.",
+            f"RAG_LLM__MAX_NEW_TOKENS={answer_tokens} leaves {max(0, known - answer_tokens)} tokens "
+            f"of the model's {known} for the prompt.",
             "Lower it, or raise RAG_LLM__CONTEXT_TOKENS if the model allows it.",
         )
     prompts = PromptBuilder(
         max_context_chars=settings.answer.max_context_chars,
-        max_prompt_tokens=prompt_tokens,
+        max_prompt_tokens=lambda: model.window() - min(answer_tokens, model.window() // 2),
         count_tokens=model.count_tokens,
         control_tokens=model.control_tokens,
         style=settings.llm.prompt,
     )
-    rules = Rules(settings.llm.grounding, settings.llm.max_words)
-    tree = settings.llm.long_evidence == "tree"
-    name, label = settings.llm.provider, model.label
-    return GenerativeSynthesizer(name, label, model.llm, prompts, embedder=embedder, rules=rules, tree=tree)
+    llm = settings.llm
+    return GenerativeSynthesizer(llm.provider, model.label, model.llm, prompts, max_words=llm.max_words)
 
 
 def other_model(llm: LLMSettings, name: str) -> LLMSettings:

@@ -10,7 +10,6 @@ import re
 import threading
 import time
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import replace
 
 from llama_index.core.base.response.schema import Response
 from llama_index.core.instrumentation.events.synthesis import SynthesizeEndEvent, SynthesizeStartEvent
@@ -24,16 +23,20 @@ from query_engine.runtime.deadline import Deadline
 from query_engine.runtime.threads import BackgroundIterator
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.citations import Citations
-from query_engine.schema.events import Done, Event, Nearest, Restarted, Step, Token
+from query_engine.schema.events import Citation, Done, Event, Nearest, Restarted, Step, Token, Unsupported
 from query_engine.schema.passage import Passage
-from query_engine.synthesis.base import Piece, Synthesizer
+from query_engine.schema.source import Source
+from query_engine.synthesis.base import Declined, Piece, Synthesizer, Writer
+from query_engine.synthesis.places import best_place
 from query_engine.synthesis.quoting import within
+from query_engine.synthesis.unsupported import Held, unsupported
 from query_engine.translations import in_language
 
 # Kept free for quoting, which takes a tenth of a second on an idle machine.
 QUOTING_S = 5.0
 CUT = " …"
 TOO_SLOW = "The {synthesizer} synthesizer had not finished when the time for it was over."
+_MARK = re.compile(r"\[(\d{1,3})\]")
 _WHOLE_SENTENCE = re.compile(r"\w[.!?][\"'”’)]*(?:\s|\Z)")
 
 logger = logging.getLogger(__name__)
@@ -49,6 +52,8 @@ class Answer:
         query_time: when it was asked, in the client's words; for language models.
         explains: a declined answer says why; otherwise it is "I don't know." alone.
         passages, warnings, timings_ms, fingerprint: of the last event, see `events.Done`.
+        sources: what language models read.
+        decline_text: how a language model declined; empty if it did not.
         nearest: likewise; while it is empty, a declined answer takes the first words of the passages.
         synthesizer: who writes; None before anyone did.
         text: what it wrote.
@@ -61,6 +66,7 @@ class Answer:
         self.query_time = query_time
         self.explains = explains
         self.passages: tuple[Passage, ...] = ()
+        self.sources: tuple[Source, ...] = ()
         self.nearest: tuple[Nearest, ...] = ()
         self.warnings: list[AnswerWarning] = []
         self.timings_ms: dict[str, float] = {}
@@ -72,7 +78,8 @@ class Answer:
     def begin(self, synthesizer: str | None) -> None:
         """Start over with a new synthesizer."""
         self.synthesizer = synthesizer
-        self.text = ""
+        self.text = self.decline_text = ""
+        self.unsupported: tuple[Unsupported, ...] = ()
         self.citations = Citations()
         self.cited = 0
 
@@ -82,12 +89,12 @@ class Answer:
         nearest: tuple[Nearest, ...] = ()
         if text is None and self.explains:
             nearest = self.nearest or first_words(self.passages)
-            message = in_language(message, question_language(self.question), **values)
+            message = self.decline_text or in_language(message, question_language(self.question), **values)
         self.timings_ms["total"] = ms_since(self._started)
         return Done(
             answer=text,
             message=text or (message if self.explains else steps.DONT_KNOW),
-            citations=self.citations.all(self.cited) if text else (),
+            citations=self._cited(text) if text else (),
             passages=self.passages,
             gate_reason=gate_reason,
             synthesizer=self.synthesizer if text else None,
@@ -95,29 +102,47 @@ class Answer:
             timings_ms=self.timings_ms,
             fingerprint=self.fingerprint,
             nearest=nearest,
+            decline_text="" if text else self.decline_text,
+            unsupported=self.unsupported if text else (),
         )
+
+    def _cited(self, text: str) -> tuple[Citation, ...]:
+        """Return what the text cites; marks whose sentence time cut short cite the place nearest to all of it."""
+        cited, cut_short = self.citations.all(self.cited), Citations()
+        for number in {int(mark) for mark in _MARK.findall(text)} - {citation.number for citation in cited}:
+            if passage := self.citations.passage(number):
+                cut_short.cite(passage, *best_place(passage, text), number=number)
+        return tuple(sorted((*cited, *cut_short.all()), key=lambda citation: (citation.number, citation.start)))
 
     def add(self, piece: Piece, cited: int) -> Event:
         """Append a piece, with the number of quotes recorded by its end, and return its event."""
-        if isinstance(piece, Step):
-            return piece
-        token = Token(piece) if isinstance(piece, str) else piece
-        token = replace(token, citations=self.citations.between(self.cited, cited))
+        match piece:
+            case Step():
+                return piece
+            case Restarted():
+                self.text, self.cited = "", 0
+                return piece
+            case Declined(text):
+                self.decline_text = text
+                return Token("")
+        token = Token(piece, self.citations.between(self.cited, cited))
         self.cited = cited
         self.text += token.text
         return token
 
-    def read(self, model: Synthesizer, question: str) -> BackgroundIterator[tuple[Piece, int]]:
+    def read(self, model: Writer, question: str) -> BackgroundIterator[tuple[Piece, int]]:
         """Begin to read a language model in a thread that belongs to this answer: pieces with the quotes recorded then.
 
         A model that is being given up goes on citing for a moment. So the citations are bound now and counted with each
         piece: a late piece cannot cite into the next model's answer.
         """
-        passages, citations = self.passages, self.citations
+        sources, citations = self.sources, self.citations
 
         def pieces(stop: threading.Event) -> Iterator[tuple[Piece, int]]:
-            for piece in model.write(question, passages, citations, stop):
+            for piece in model.write(question, sources, citations, stop):
                 yield piece, citations.recorded
+            # What ends with the text is cited after it.
+            yield "", citations.recorded
 
         self._models.append(BackgroundIterator(pieces))
         return self._models[-1]
@@ -138,14 +163,18 @@ class Answer:
 
 
 def write(
-    synthesizers: Sequence[Synthesizer], answer: Answer, deadline: Deadline, max_words: int | None = None
+    models: Sequence[Writer],
+    quoting: Synthesizer,
+    answer: Answer,
+    deadline: Deadline,
+    max_words: int | None = None,
 ) -> Generator[Event, None, None]:
     """Yield what is written, `answer` growing with it, until a synthesizer has finished.
 
     Args:
-        synthesizers: in order. Language models run in threads, which `answer.join` waits for; the last one quotes,
-            needs no model and never fails.
-        answer: with its passages.
+        models: in order. They run in threads, which `answer.join` waits for.
+        quoting: writes if they fail; it needs no model and never fails.
+        answer: with its passages and sources.
         deadline: of the whole answer.
         max_words: of quotes; language models have their own limit. None sets none.
 
@@ -153,12 +182,14 @@ def write(
         OutOfTimeError: nobody waits for the answer.
     """
     started = time.perf_counter()
-    *models, quoting = synthesizers
     try:
         for model in models:
             yield from _begun(model, answer)
             failure = yield from _by_model(model, answer, deadline.sparing(QUOTING_S))
             if failure is None:
+                told = [answer.model_question, *(f"{one.header}\n{one.text}" for one in answer.sources)]
+                # Places count from the first character that is shown.
+                answer.unsupported = unsupported(answer.text.strip(), Held(told))
                 break
             yield from _given_up(answer, model.name, failure)
             if answer.text:
@@ -171,16 +202,20 @@ def write(
         dispatcher.event(SynthesizeEndEvent(query=answer.question, response=Response(answer.text)))
     finally:
         answer.timings_ms["write"] = ms_since(started)
-    yield from _read_and_checked(answer)
+    for warning in answer.citations.warnings():
+        answer.warnings.append(warning)
+        yield steps.warned(warning)
+    if answer.unsupported:
+        yield steps.unsupported([one.text for one in answer.unsupported])
 
 
-def _begun(synthesizer: Synthesizer, answer: Answer) -> Iterator[Event]:
+def _begun(synthesizer: Synthesizer | Writer, answer: Answer) -> Iterator[Event]:
     answer.begin(synthesizer.name)
     yield steps.writing(synthesizer.name)
     dispatcher.event(SynthesizeStartEvent(query=answer.question))
 
 
-def _by_model(model: Synthesizer, answer: Answer, limit: Deadline) -> Generator[Event, None, RagError | None]:
+def _by_model(model: Writer, answer: Answer, limit: Deadline) -> Generator[Event, None, RagError | None]:
     """Yield what the model writes; return why it failed, None if it did not."""
     question = answer.model_question
     if answer.query_time:
@@ -205,18 +240,6 @@ def _by_model(model: Synthesizer, answer: Answer, limit: Deadline) -> Generator[
     finally:
         pieces.stop()
     return None
-
-
-def _read_and_checked(answer: Answer) -> Iterator[Event]:
-    """Say what the synthesizer read of the passages, and how many sentences were supported."""
-    shown, checked = answer.citations.shown, answer.citations.checked
-    answer.warnings += [told for told in (shown.warning(), checked.warning()) if told]
-    if shown.calls:
-        yield steps.read_in_groups(shown)
-    if shown.left_out:
-        yield steps.unread(shown)
-    if checked.warning():
-        yield steps.grounded(checked)
 
 
 def _given_up(answer: Answer, synthesizer: str, failure: RagError) -> Iterator[Event]:

@@ -9,9 +9,8 @@ from collections.abc import Iterator, Sequence
 
 from errors import LLMError
 from query_engine.schema.citations import Citations
-from query_engine.schema.passage import Passage
-from query_engine.synthesis.base import Piece, Synthesizer
-from query_engine.synthesis.draft import UNSUPPORTED
+from query_engine.schema.source import Source
+from query_engine.synthesis.base import Piece, Writer
 
 
 class MonitoredSynthesizer:
@@ -19,18 +18,18 @@ class MonitoredSynthesizer:
 
     Attributes:
         name: the watched synthesizer's name.
-        ready: False after a failure, until the next success; writing what the passages do not support is none.
+        ready: False after a failure, until the next success.
         reason: what was last seen, as a sentence.
     """
 
-    def __init__(self, watched: Synthesizer) -> None:
+    def __init__(self, watched: Writer) -> None:
         self._watched = watched
         self.name = watched.name
         self.ready = True
         self.reason = "Loaded, not used yet."
 
     def write(
-        self, question: str, passages: Sequence[Passage], citations: Citations, stop: threading.Event
+        self, question: str, sources: Sequence[Source], citations: Citations, stop: threading.Event
     ) -> Iterator[Piece]:
         """Yield what the watched synthesizer yields.
 
@@ -38,10 +37,9 @@ class MonitoredSynthesizer:
             LLMError: the model failed.
         """
         try:
-            yield from self._watched.write(question, passages, citations, stop)
+            yield from self._watched.write(question, sources, citations, stop)
         except LLMError as error:
-            # Unsupported output still means that the model is available.
-            self.ready, self.reason = error.code == UNSUPPORTED, f"The last answer failed: {error.fact}"
+            self.ready, self.reason = False, f"The last answer failed: {error.fact}"
             raise
         except Exception as error:
             self.ready, self.reason = False, f"The last answer failed in an unforeseen way: {type(error).__name__}."

@@ -38,9 +38,9 @@ class PerPartSynthesizer(QuotingSynthesizer):
         yield from super().write(question, passages, citations, stop)
         shown = citations.all()
         for part in self._missing:
-            nearest = next(self._quoting.quotes(part.part.query, _own(passages, part), stop), None)
+            nearest = next(self._quoting.quotes(part.part, _own(passages, part), stop), None)
             if nearest is None or not any(nearest.overlaps(one) for one in shown):
-                line = in_language(steps.PART_NOT_FOUND, question_language(question), part=as_text(part.part.text))
+                line = in_language(steps.PART_NOT_FOUND, question_language(question), part=as_text(part.part))
                 yield f"{BETWEEN_QUOTES}{line}"
 
     def quotes(
@@ -52,7 +52,7 @@ class PerPartSynthesizer(QuotingSynthesizer):
         """Yield quotes for each part in turn, none twice; of each part its own passages are read."""
         said: list[str] = []
         for part in self._parts:
-            for quote in self._quoting.quotes(part.part.query, _own(passages, part), stop):
+            for quote in self._quoting.quotes(part.part, _own(passages, part), stop):
                 words = f" {' '.join(quote.text.split())} "
                 if not any(words in one for one in said):
                     said.append(words)

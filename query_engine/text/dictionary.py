@@ -1,6 +1,6 @@
 """Tell whether a dictionary has a word: pyspellchecker's lists, with the number of uses in film subtitles.
 
-Flow: spelling corrects only words that no dictionary has; retrieval trusts words that none has -> **here**. Pure.
+Flow: retrieval trusts words that no dictionary has, and windows prefer them -> **here**. Pure.
 """
 
 import unicodedata

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from query_engine.schema.events import Citation
-from query_engine.synthesis.claims import content_stems, read_claim, split_clauses
+from query_engine.text.content_words import content_stems, numbers
 from research.topic.findings import Finding
 from research.topic.statements import words_of
 
@@ -31,6 +31,9 @@ _DENIED = re.compile(
     r"\b(?:not|no|never|nor|cannot|hardly|rarely|without|n't|n’t|no longer)\s+(?:\w+\s+){0,2}?$|n['’]t\s+(?:\w+\s+)?$",
     re.I,
 )
+# Where a further claim may begin.
+_JOINTS = (";", "—", " – ", ", and ", ", but ", ", while ", ", whereas ", ", which ")
+LEAST_CLAUSE_WORDS = 2
 # Words shared, of the clause that has fewer.
 LEAST_SHARE = 0.6
 LEAST_SHARED = 2
@@ -95,7 +98,7 @@ def _sentences(findings: Sequence[Finding]) -> Iterator[Said]:
 
 
 def _sides(said: Said) -> Iterator[_Sided]:
-    for clause in split_clauses(said.sentence):
+    for clause in _clauses(said.sentence):
         for pair, (_, _, left, right) in enumerate(OPPOSITIONS):
             hits = [
                 (side, hit)
@@ -108,7 +111,7 @@ def _sides(said: Said) -> Iterator[_Sided]:
             if _DENIED.search(clause[: hit.start()]):
                 side = 1 - side
             before, after = content_stems(clause[: hit.start()]), content_stems(clause[hit.end() :])
-            yield _Sided(said, pair, side, before, after, read_claim(clause).numbers)
+            yield _Sided(said, pair, side, before, after, numbers(clause))
 
 
 def _opposed(one: _Sided, other: _Sided) -> bool:
@@ -121,3 +124,17 @@ def _opposed(one: _Sided, other: _Sided) -> bool:
     shared = mine & theirs
     least = min(len(mine), len(theirs))
     return len(shared) >= min(LEAST_SHARED, least) and len(shared) >= LEAST_SHARE * least
+
+
+def _clauses(sentence: str) -> list[str]:
+    """Cut a sentence where a further claim may begin; one of less than two content words stays with its neighbour."""
+    parts, clauses = [sentence], list[str]()
+    for joint in _JOINTS:
+        parts = [part for one in parts for part in one.split(joint)]
+    for part in parts:
+        short = [len(content_stems(one)) < LEAST_CLAUSE_WORDS for one in (part, *clauses[-1:])]
+        if clauses and any(short):
+            clauses[-1] += f" {part}"
+        elif part.strip():
+            clauses.append(part)
+    return clauses

@@ -1,4 +1,4 @@
-"""Take a topic apart: the topic itself, its parts, and the headings under which the documents speak of it.
+"""Take a topic apart: the topic itself, and the headings under which the documents speak of it.
 
 Flow: topic -> one search -> **here** -> `survey.py` asks. Headings are the corpus's own words, in its language; a
 document without any gives its title. Only sections that name the topic count: a heading always has an answer, but there
@@ -15,10 +15,9 @@ from typing import Protocol
 from index.documents.span_tree import split_node_id
 from index.documents.store import StoredDocument
 from query_engine.inquiry import Inquiry
-from query_engine.question.decompose_rules import split_question
 from query_engine.runtime.threads import in_thread
 from query_engine.schema.passage import Passage
-from query_engine.synthesis.claims import content_stems
+from query_engine.text.content_words import content_stems
 from settings import RetrievalSettings
 
 # Of what is asked about, the share of words that a passage has to hold: of "deep sea mining" not only the sea.
@@ -117,18 +116,16 @@ async def outline(engine: Engine, inquiry: Inquiry, options: RetrievalSettings, 
 
 def _outlined(engine: Engine, inquiry: Inquiry, options: RetrievalSettings, count: int) -> list[Subquestion]:
     topic = " ".join(inquiry.text.split())
-    parts = split_question(topic)
     passages = engine.retrieve(inquiry, options).passages
     sections = list(_sections(passages, engine.corpus.documents))
-    about = "" if parts else _about(topic, sections)
+    about = _about(topic, sections)
     headings = [
         one.subquestion(topic, about)
         for one in sections
         if is_named(about or topic, f"{one.title}\n{one.heading}\n{one.text}")
     ]
     different: dict[object, Subquestion] = {}
-    asked = [Subquestion(part.query) for part in parts if part.alone]
-    for one in [Subquestion(topic, about if about != topic else "", about), *asked, *headings]:
+    for one in [Subquestion(topic, about if about != topic else "", about), *headings]:
         different.setdefault(content_stems(one.text) or one.text.casefold(), one)
     return list(different.values())[:count]
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from query_engine.inquiry import Inquiry
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.events import Citation, Done, Event, Retrieved, Token
+from query_engine.synthesis.unsupported import found_again
 from query_engine.text.markdown_escape import as_text
 from research.topic import steps
 from research.topic.citation_numbers import CitationNumbers, marks
@@ -94,6 +95,7 @@ async def stream_report(
         warnings=tuple(dict.fromkeys(warning for one in findings for warning in one.done.warnings)),
         timings_ms=total_ms,
         fingerprint=told[0].done.fingerprint,
+        unsupported=found_again((one.text for each in told for one in each.done.unsupported), text),
     )
 
 

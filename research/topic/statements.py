@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 
 from index.documents.sentences import split_sentences
 from query_engine.schema.events import Citation, Done
-from query_engine.synthesis.claims import content_stems
+from query_engine.text.content_words import content_stems
+from query_engine.text.words import WORD
 from research.topic.citation_numbers import marks
 
 _MARKS = re.compile(r"[ \t]*((?:\[\d{1,3}\])+)")
@@ -20,7 +21,6 @@ _GOES_ON = re.compile(r"\s*(?:[,;.!?)]|[a-z])")
 _LIST_LINE = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)]|\|)\s")
 # "In detail:" before a list.
 _LEAD = re.compile(r"\A(?:\w+ ){0,2}\w+:[ \t]*\n")
-_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def statements_of(done: Done) -> list[Statement]:
 
 def words_of(sentence: str) -> str:
     """Return what two sentences share that say the same in the same words."""
-    return " ".join(_WORD.findall(sentence.casefold()))
+    return " ".join(WORD.findall(sentence.casefold()))
 
 
 def joined(statements: Sequence[Statement]) -> str:

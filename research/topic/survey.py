@@ -16,7 +16,7 @@ from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Citation, Done, Event, Step
 from query_engine.schema.passage import Passage
 from query_engine.steps import DONT_KNOW
-from query_engine.synthesis.claims import content_stems
+from query_engine.text.content_words import content_stems
 from research.topic import steps
 from research.topic.findings import Finding
 from research.topic.outline import Subquestion, is_named

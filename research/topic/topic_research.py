@@ -16,6 +16,7 @@ from query_engine.runtime.deadline import Deadline
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Citation, Done, Event, Step
 from query_engine.schema.passage import Passage
+from query_engine.synthesis.unsupported import found_again
 from research.topic import steps
 from research.topic.citation_numbers import CitationNumbers
 from research.topic.conflicts import Conflict, find_conflicts
@@ -149,5 +150,6 @@ def _done(found: TopicResearch, warnings: Sequence[AnswerWarning], total_ms: flo
         warnings=tuple(dict.fromkeys([*found.warnings, *warnings])),
         timings_ms={"total": total_ms},
         fingerprint=prints[0] if prints else "",
+        unsupported=found_again((one.text for each in found.findings for one in each.done.unsupported), found.summary),
         research=found,
     )

@@ -414,13 +414,13 @@ def test_a_model_s_answer_streams_is_stopped_and_stays_text(
     folder, settings = corpus
     own = {**settings, "RAG_INDEX__CORPUS": "page-model"}
     assert run(["-m", "ingestion", str(folder / "sources" / "heat.md")], own, folder).returncode == 0
-    spoken = f"A heat pump moves heat from a cold place to a warm place [1]. {XSS}"
+    invented = ["--max-open", "8443", "https://made.up/guide"]
+    spoken = f"A heat pump moves heat from a cold place to a warm place [1]. 🔥 {', '.join(invented)} {XSS}"
     with ScriptedLLM(Script(text=spoken)) as model:
         model_settings = {
             "RAG_LLM__PROVIDER": "openai",
             "RAG_LLM__MODEL": "scripted",
             "RAG_LLM__BASE_URL": model.base_url,
-            "RAG_LLM__GROUNDING": "false",
         }
         with Program([MAIN], {**own, **model_settings}, folder) as program:
             context = browser.new_context(locale="en-GB", reduced_motion="reduce")
@@ -428,6 +428,11 @@ def test_a_model_s_answer_streams_is_stopped_and_stays_text(
             watched = Watched(page, program.url)
             asked(page, program, HEAT_QUESTION)
             expect(page.locator(".answer")).to_contain_text("moves heat from a cold place")
+            marked = page.locator(".answer mark.unsupported")
+            expect(marked.first).to_have_attribute("title", "Not in the sources")
+            assert marked.all_inner_texts()[:3] == invented
+            expect(page.locator(".answer a")).to_have_attribute("href", invented[-1])
+            expect(page.get_by_text(f"Not in the sources: {', '.join(invented)}")).to_be_visible()
             assert page.locator(".answer img, .answer script").count() == 0
 
             model.play(Script(text="It moves heat. " * 50, stall_after=20))

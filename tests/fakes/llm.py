@@ -77,7 +77,9 @@ class ReplyingLLM(FakeLLM):
 
 def asker(llm: FakeLLM, context_tokens: int = 4096, max_new_tokens: int = 320) -> PromptHelper:
     """Return an asker of a model whose tokens are words."""
-    return PromptHelper(LoadedModel(llm, "fake", context_tokens, lambda text: len(text.split())), max_new_tokens)
+    return PromptHelper(
+        LoadedModel(llm, "fake", lambda: context_tokens, lambda text: len(text.split())), max_new_tokens
+    )
 
 
 def passage(

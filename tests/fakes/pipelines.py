@@ -184,7 +184,7 @@ def a_server_model(server: ScriptedLLM) -> LoadedModel:
 
 def a_model(reply: Callable[[str], str], *, context_tokens: int = 4096, label: str = "fake at home") -> LoadedModel:
     """Return a model that makes its reply of the prompt; its tokens are words."""
-    return LoadedModel(ReplyingLLM(reply=reply), label, context_tokens, lambda text: len(text.split()))
+    return LoadedModel(ReplyingLLM(reply=reply), label, lambda: context_tokens, lambda text: len(text.split()))
 
 
 def a_handler(services: Services | None = None) -> StepHandler:

@@ -4,26 +4,18 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 
 from query_engine.schema.citations import Citations
-from query_engine.schema.events import Step, Token
 from query_engine.schema.passage import Passage
+from query_engine.schema.source import Source
 from query_engine.synthesis.base import Piece
 
 
-def texts_of(pieces: Iterable[Piece]) -> Iterator[str]:
-    """Yield the text that stands, piece by piece."""
-    for piece in pieces:
-        text = "" if isinstance(piece, Step) else piece.text if isinstance(piece, Token) else piece
-        if text:
-            yield text
-
-
 def text_of(pieces: Iterable[Piece]) -> str:
-    """Return all text that stands."""
-    return "".join(texts_of(pieces))
+    """Return all text of an answer that is not restarted."""
+    return "".join(piece for piece in pieces if isinstance(piece, str))
 
 
 class ScriptedSynthesizer:
-    """Yields its script piece by piece; an exception in the script is raised.
+    """Yields its script piece by piece, whether it reads passages or sources; an exception in the script is raised.
 
     Attributes:
         stopped: set once `write` was told to stop and has ended.
@@ -37,14 +29,14 @@ class ScriptedSynthesizer:
         self.stopped = threading.Event()
 
     def write(
-        self, _question: str, passages: Sequence[Passage], citations: Citations, stop: threading.Event
+        self, _question: str, read: Sequence[Passage | Source], citations: Citations, stop: threading.Event
     ) -> Iterator[Piece]:
         try:
             for piece in self._script:
                 if isinstance(piece, Exception):
                     raise piece
                 if piece == "[cite]":
-                    first = passages[0]
+                    first = read[0].passage if isinstance(read[0], Source) else read[0]
                     yield f"[{citations.cite(first, first.start, first.end)}]"
                 else:
                     yield piece

@@ -27,7 +27,6 @@ sre_parser: Any = importlib.import_module("re._parser")
 ROOT = Path(__file__).resolve().parents[2]
 # Modules whose patterns see short texts only; they need be fast at that length, however they grow.
 MAX_CHARS = {
-    "query_engine/question/decompose_rules.py": 500,  # its MAX_CHARS
     "query_engine/collection/recognition.py": 200,  # its MAX_CHARS
 }
 SHORT_CHARS, LONG_CHARS, LONGEST_CHARS = 2_500, 10_000, 40_000

@@ -16,6 +16,7 @@ from query_engine.llms.base import has_system, without_system
 from query_engine.llms.local import TEMPLATE_OPTIONS
 from query_engine.prompting.builder import PROMPTS, PromptBuilder
 from query_engine.schema.passage import Passage
+from query_engine.schema.source import Source
 from settings import Settings
 from training.lora.rows import Row
 
@@ -50,16 +51,16 @@ def encode(rows: Sequence[Row], tokenizer: Any, settings: Settings, max_tokens: 
         answer = row.answer or abstention
         builder = PromptBuilder(
             max_context_chars=settings.answer.max_context_chars,
-            max_prompt_tokens=max_tokens - count(answer),
+            max_prompt_tokens=partial(int, max_tokens - count(answer)),
             count_tokens=count,
             control_tokens=tokenizer.all_special_tokens,
             style=settings.llm.prompt,
         )
         try:
-            prompt = builder.build(row.question, [_passage(shown.title, shown.text) for shown in row.passages])
+            prompt = builder.build(row.question, [Source(_passage(shown.title, shown.text)) for shown in row.passages])
         except LLMError:
             continue
-        if max(row.cited(), default=0) > len(prompt.passages):
+        if max(row.cited(), default=0) > len(prompt.sources):
             continue
         messages = prompt.messages if hears_system else without_system(prompt.messages)
         text = _templated(tokenizer, messages)

@@ -42,6 +42,17 @@ class Nearest(_Place):
     """A place that is close to a declined question without answering it."""
 
 
+class Unsupported(Reply):
+    """What no source holds."""
+
+    start: int
+    """Offset of its first character in the answer, from 0."""
+    end: int
+    """Offset after its last one."""
+    text: Annotated[str, Field(examples=["--no-such-flag"])]
+    """The answer's characters there."""
+
+
 class _Origin(Reply):
     source_path: str
     """The document's file, relative to the ingested folder."""
@@ -114,6 +125,10 @@ class QueryReply(Reply):
     """Whether there is an answer."""
     message: str
     """What a person should read: the answer, or why there is none; never empty."""
+    decline_text: str | None
+    """How a language model declined, in its own words; null if none did."""
+    unsupported: list[Unsupported]
+    """Figures, names, flags, paths, addresses and quoted words of the answer that no source holds."""
     contexts: list[str] | None
     """The texts of the passages; null unless `include_context` is set."""
     synthesizer: Annotated[str | None, Field(examples=["extractive"])]
@@ -194,6 +209,10 @@ class EvaluateReply(Reply):
     """Whether there is an answer."""
     gate_reason: GateReason
     """Why there is an answer or none, as in the reply of `/query`."""
+    decline_text: str | None
+    """How a language model declined, in its own words; null if none did."""
+    unsupported: list[Unsupported]
+    """Figures, names, flags, paths, addresses and quoted words of the answer that no source holds."""
     synthesizer: str | None
     """Who wrote the answer; null without one."""
     warnings: Warnings
@@ -396,6 +415,8 @@ class ReactReply(Reply):
     """The answer, or why there is none; `[n]` is the nth of `used_docs`."""
     used_docs: list[Paragraph]
     """The paragraphs that it was written from, cited ones first; empty without an answer."""
+    unsupported: list[str]
+    """Figures, names, flags, paths, addresses and quoted words of the answer that no source holds, each once."""
     warnings: Warnings
     """What lowered the quality."""
 

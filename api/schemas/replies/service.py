@@ -99,6 +99,8 @@ class ReadyReply(Reply):
     """The embedding model."""
     synthesizer: str | None = None
     """Who writes answers."""
+    note: str | None = None
+    """How to connect a language model where none writes."""
     process: ServiceProcess | None = None
     """The process that answered."""
     slots: int = 0
@@ -306,6 +308,10 @@ class TreelineExtras(Reply):
     """Why there is an answer or none, as in the reply of `/query`."""
     cache_hit: bool
     """Whether the answer was given before and kept."""
+    decline_text: str | None
+    """How a language model declined, in its own words; null if none did."""
+    unsupported: list[str]
+    """Figures, names, flags, paths, addresses and quoted words of the answer that no source holds, each once."""
     synthesizer: str | None
     """Who wrote the answer; null without one."""
     warnings: Warnings

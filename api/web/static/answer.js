@@ -22,7 +22,7 @@ export function Answer({ exchange, latest, again, show, shown }) {
     <article class="exchange" ref=${article}>
       <h2 class="asked">${question}</h2>
       <${Steps} steps=${steps} running=${running} answerId=${reply?.answer_id} took=${duration(reply?.timings_ms?.total)} />
-      ${text && html`<${Prose} text=${text} citations=${citations} open=${open} shown=${shown} busy=${running} />`}
+      ${text && html`<${Prose} text=${text} citations=${citations} unsupported=${reply?.unsupported} open=${open} shown=${shown} busy=${running} />`}
       ${latest && html`<${Announcer} text=${text} state=${state} answered=${reply?.answered} />`}
       ${state === "stopped" && html`<p class="note">${t("stopped")}</p>`}
       ${problem && html`<p class="problem" role="alert">${problem}</p>`}
@@ -81,13 +81,15 @@ function Markdown({ text, inline }) {
   return inline ? html`<span ref=${place}></span>` : html`<div class="prose" ref=${place}></div>`;
 }
 
-function Prose({ text, citations, open, shown, busy }) {
+function Prose({ text, citations, unsupported = [], open, shown, busy }) {
   const place = useRef(null);
   const byNumber = useMemo(() => new Map(citations.map((citation) => [String(citation.number), citation]).reverse()), [citations]);
   const drawnAt = useRef(0);
   useEffect(() => {
     const draw = () => {
-      const drawn = renderMarked(text, answering(text, citations)).fragment;
+      const places = unsupported.map(({ start, end }) => ({ start: toUnits(text, start), end: toUnits(text, end), className: "unsupported" }));
+      const drawn = renderMarked(text, [...places, ...answering(text, citations)]).fragment;
+      for (const mark of drawn.querySelectorAll("mark.unsupported")) mark.title = t("unsupported");
       number(drawn, byNumber);
       place.current.replaceChildren(drawn);
       drawnAt.current = performance.now();
@@ -160,8 +162,10 @@ function Announcer({ text, state, answered }) {
 }
 
 function Below({ reply, open, show, shown }) {
-  const { citations, nearest, warnings } = reply;
+  const { citations, nearest, warnings, unsupported = [] } = reply;
+  const unsaid = [...new Set(unsupported.map((one) => one.text))].join(", ");
   return html`
+    ${unsaid && html`<p class="note">${t("unsupported")}: ${unsaid}</p>`}
     ${warnings.length > 0 && html`<p class="note">${t("warnings")}: ${warnings.map((one) => one.replace(/^\w+: /, "")).join(" ")}</p>`}
     ${nearest.length > 0 && html`<section class="places"><h3>${t("nearest")}</h3>
       ${nearest.map((one) => html`<${Place} place=${one} shown=${shown} open=${() => show({ ...one, label: one.title })} />`)}</section>`}

@@ -15,6 +15,7 @@ const ALLOWED = {
 // Punctuation that texts do not hold: beside `**` and `_` it leaves emphasis as it is. One pair for each class of ranges.
 const PAIRS = ["⸽⸾", "⹀⹁"];
 const SENTINELS = /[⸽⸾⹀⹁]/g;
+const SENTINELS_IN_ADDRESSES = /%E2%B8%B[DE]|%E2%B9%8[01]/gi;
 // What stands before the words of a line: list marks, heading marks, quote marks, the first bar of a row.
 const LINE_START = /^(?:[ \t]*(?:[-*+]|\d{1,9}[.)]|>|#{1,6}|\|))*[ \t]*/;
 const FENCE = /^[ \t]*(?:```|~~~)/;
@@ -148,4 +149,5 @@ function wrap(fragment, [open, close], className) {
 function clean(fragment) {
   const walker = document.createTreeWalker(fragment, NodeFilter.SHOW_TEXT);
   for (let node = walker.nextNode(); node; node = walker.nextNode()) node.data = node.data.replace(SENTINELS, "");
+  for (const link of fragment.querySelectorAll("a[href]")) link.setAttribute("href", link.getAttribute("href").replace(SENTINELS_IN_ADDRESSES, ""));
 }

@@ -82,7 +82,7 @@ async def _supported(judge: Judge, nth: str, material: Material) -> Support | Ce
     for quote in material.quotes:
         texts.setdefault(quote.number, []).append(quote.quote or "")
     cited = [
-        (each.text, [" … ".join(texts.get(number, [])) for number in dict.fromkeys(number for _, number in each.marks)])
+        (each.text, [" … ".join(texts.get(number, [])) for number in dict.fromkeys(each.numbers)])
         for each in marked_sentences(material.written)
     ]
     if not cited:

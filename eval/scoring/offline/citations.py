@@ -4,34 +4,41 @@ Flow: `build.py` -> **here** -> `stage.py`. A judge's families cut answers into 
 """
 
 import re
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from errors import ModelError
 from eval.cases import Case
 from eval.cells import Cell, failed, not_applicable, scored
-from eval.metrics import contains, words
+from eval.metrics import contains, word_recall, words
 from eval.rows import Quote, Row, Seen
 from eval.scoring.catalogue import names_of
 from eval.scoring.stage import Cells, lacking
-from query_engine.synthesis.citation_marks import MarkedSentence, MarkedSentences
-
-if TYPE_CHECKING:
-    from llama_index.core.base.embeddings.base import BaseEmbedding
+from index.documents.sentences import split_sentences
 
 # Cutting a text without any full stop into sentences takes time that grows with the square of its length.
 MOST_CHARS = 20_000
 _BEFORE_ROW = re.compile(r"(?<=\]) (?=\|)")
 _AFTER_ROW = re.compile(r"(\|(?: ?\[\d+\])+) ")
 
-Supports = Callable[[str, Sequence[Quote]], bool]
+_MARK = re.compile(r" ?\[(\d{1,3})\]")
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+# Of a sentence's content words.
+SUPPORT_SHARE = 0.6
 
 
-def score_citations(case: Case, row: Row, supports: Supports) -> Cells:
-    """Return both metrics of one row; `supports` says whether quotes hold a sentence, and may raise ModelError."""
+@dataclass(frozen=True, slots=True)
+class MarkedSentence:
+    """A sentence of an answer without its marks, and the numbers of the citations that it bears, in order."""
+
+    text: str
+    numbers: tuple[int, ...]
+
+
+def score_citations(case: Case, row: Row) -> Cells:
+    """Return both metrics of one row."""
     if lack := lacking(case, row, "answer", "quotes"):
         return dict.fromkeys(names_of("citations"), lack)
-    return {"citation_precision": _precision(row), "citation_recall": _recall(row, supports)}
+    return {"citation_precision": _precision(row), "citation_recall": _recall(row)}
 
 
 def _precision(row: Row) -> Cell:
@@ -65,7 +72,7 @@ def in_passages(quote: Quote, passages: Sequence[Seen]) -> bool:
     return place == quote.end
 
 
-def _recall(row: Row, supports: Supports) -> Cell:
+def _recall(row: Row) -> Cell:
     answer = row.answer or ""
     length = len(answer) + sum(len(citation.quote or "") for citation in row.citations)
     if length > MOST_CHARS:
@@ -73,51 +80,33 @@ def _recall(row: Row, supports: Supports) -> Cell:
     sentences = marked_sentences(answer)
     if not sentences:
         return not_applicable("the answer has no sentence")
-    try:
-        return scored(sum(_is_held(each, row.citations, supports) for each in sentences) / len(sentences))
-    except ModelError as error:
-        return failed(error.fact)
+    return scored(sum(_is_held(each, row.citations) for each in sentences) / len(sentences))
 
 
-def _is_held(sentence: MarkedSentence, citations: Sequence[Quote], supports: Supports) -> bool:
-    numbers = {number for _, number in sentence.marks}
-    named = [citation for citation in citations if citation.number in numbers and citation.quote]
-    if any(contains(citation.quote or "", sentence.text) for citation in named):
-        return True
-    return bool(named) and supports(sentence.text, named)
+def _is_held(sentence: MarkedSentence, citations: Sequence[Quote]) -> bool:
+    """Whether the quotes that a sentence names hold all its numbers and most of its content words."""
+    held = "\n".join(one.quote or "" for one in citations if one.number in sentence.numbers)
+    has_numbers = set(_NUMBER.findall(sentence.text)) <= set(_NUMBER.findall(held))
+    return bool(contains(held, sentence.text)) or (has_numbers and word_recall(held, sentence.text) >= SUPPORT_SHARE)
 
 
 def marked_sentences(answer: str) -> list[MarkedSentence]:
-    """Return the sentences that hold a word, without headings; callers refuse answers of more than `MOST_CHARS`."""
+    """Return the sentences that hold a word, without headings; callers refuse answers of more than `MOST_CHARS`.
+
+    A mark belongs to the sentence that it stands in or behind; before all text, to the first one.
+    """
     # A quoted row of a table stands within running text; on a separate line it differs from its neighbours.
     lines = _AFTER_ROW.sub(r"\1\n", _BEFORE_ROW.sub("\n", answer.replace("**", "")))
-    reader = MarkedSentences()
-    return [each for each in [*reader.feed(lines), *reader.finish()] if not each.heading and words(each.text)]
-
-
-def supported(sentence: str, quotes: Sequence[Quote], embedder: "BaseEmbedding") -> bool:
-    """Whether every clause of a sentence (without marks) is held by one of the quotes.
-
-    The check is the one that a generated answer goes through before it is shown.
-    """
-    from query_engine.schema.passage import Passage  # noqa: PLC0415  # loads LlamaIndex
-    from query_engine.synthesis.grounding import Evidence  # noqa: PLC0415
-
-    passages = [
-        Passage(
-            node_id="",
-            chunk_id="",
-            doc_id=quote.doc_id or "",
-            title=quote.title or "",
-            url=quote.url,
-            level="leaf",
-            start=quote.start or 0,
-            end=(quote.start or 0) + len(quote.quote or ""),
-            pages=(),
-            score=0.0,
-            scores={},
-            text=quote.quote or "",
-        )
-        for quote in quotes
+    plain, position, marks = "", 0, []
+    for mark in _MARK.finditer(lines):
+        plain += lines[position : mark.start()]
+        marks.append((len(plain), int(mark[1])))
+        position = mark.end()
+    plain += lines[position:]
+    found = split_sentences(plain)
+    begins = [0, *(sentence.start for sentence in found[1:]), len(plain) + 1]
+    return [
+        MarkedSentence(text, tuple(number for at, number in marks if begin <= at < begins[nth + 1]))
+        for nth, (sentence, begin) in enumerate(zip(found, begins, strict=False))
+        if sentence.kind != "heading" and words(text := plain[sentence.start : sentence.end])
     ]
-    return Evidence(passages, embedder).check(sentence).supported

@@ -58,15 +58,16 @@ def settings(server: ScriptedLLM) -> Settings:
 def engine(settings: Settings, tmp_path: Path) -> Iterator[Engine]:
     embedder = WordHashEmbedding()
     corpus = make_corpus(tmp_path / "books", TEXTS, embedder)
-    models = build_language_models(settings, embedder)
+    models = build_language_models(settings)
     assert models.query_model is not None
     reader = a_leaf_reader(corpus)
     yield Engine(
         corpus,
         embedder,
         reader,
-        [*models.writers, ExtractiveSynthesizer(reader)],
-        settings,
+        models.writers,
+        ExtractiveSynthesizer(reader),
+        settings=settings,
         helper=PromptHelper(models.query_model, settings.llm.max_new_tokens),
     )
     corpus.close()
@@ -88,7 +89,7 @@ def run(client: TestClient) -> tuple[list[str], str]:
     return [step.strip() for step in last["intermediate_steps"].split("|||---|||")], last["final_report"]
 
 
-def test_rounds_reasoning_and_a_checked_answer(client: TestClient, server: ScriptedLLM) -> None:
+def test_rounds_reasoning_and_a_model_s_answer(client: TestClient, server: ScriptedLLM) -> None:
     server.play(QUERIES, GAP, SUFFICIENT, ANSWER)
 
     steps, report = run(client)

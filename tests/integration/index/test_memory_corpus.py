@@ -12,6 +12,7 @@ from index.corpus import Corpus
 from index.memory_stores import open_memory_corpus
 from query_engine.engine import Engine
 from query_engine.inquiry import Inquiry
+from query_engine.synthesis.quoting import NothingSynthesizer
 from settings import Settings
 from tests.fakes.corpora import MANIFEST, fill, make_corpus
 from tests.fakes.embedding import WordHashEmbedding
@@ -35,7 +36,9 @@ def corpus() -> Iterator[Corpus]:
 
 def found(corpus: Corpus, question: str) -> list[tuple[str, str, float]]:
     passages = (
-        Engine(corpus, WordHashEmbedding(), a_leaf_reader(corpus), [], Settings()).retrieve(Inquiry(question)).passages
+        Engine(corpus, WordHashEmbedding(), a_leaf_reader(corpus), (), NothingSynthesizer(), settings=Settings())
+        .retrieve(Inquiry(question))
+        .passages
     )
     return [(passage.node_id, passage.text, round(passage.score, 4)) for passage in passages]
 

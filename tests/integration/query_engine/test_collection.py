@@ -42,7 +42,9 @@ def corpus(tmp_path: Path) -> Iterator[Corpus]:
 @pytest.fixture
 def engine(corpus: Corpus) -> Engine:
     embedder = WordHashEmbedding()
-    return Engine(corpus, embedder, a_leaf_reader(corpus), [ExtractiveSynthesizer(a_leaf_reader(corpus))], Settings())
+    return Engine(
+        corpus, embedder, a_leaf_reader(corpus), (), ExtractiveSynthesizer(a_leaf_reader(corpus)), settings=Settings()
+    )
 
 
 async def ask(engine: Engine, question: str, **more: Any) -> tuple[list[Event], Done]:
@@ -74,7 +76,9 @@ async def test_small_talk_gets_one_friendly_line_without_a_search(engine: Engine
 async def test_small_talk_is_answered_by_an_empty_corpus(tmp_path: Path) -> None:
     corpus = make_corpus(tmp_path / "empty", {}, WordHashEmbedding())
     embedder = WordHashEmbedding()
-    engine = Engine(corpus, embedder, a_leaf_reader(corpus), [ExtractiveSynthesizer(a_leaf_reader(corpus))], Settings())
+    engine = Engine(
+        corpus, embedder, a_leaf_reader(corpus), (), ExtractiveSynthesizer(a_leaf_reader(corpus)), settings=Settings()
+    )
 
     assert "0 documents" in (await ask(engine, "hello"))[1].message
     assert (await ask(engine, "What documents do you have?"))[1].gate_reason == "no_retrieval"
@@ -133,7 +137,7 @@ async def test_headings_say_what_a_document_is_about(engine: Engine) -> None:
 async def asked_of(folder: Path, texts: dict[str, str], question: str) -> Done:
     corpus = make_corpus(folder, texts, WordHashEmbedding())
     reader = a_leaf_reader(corpus)
-    engine = Engine(corpus, WordHashEmbedding(), reader, [ExtractiveSynthesizer(reader)], Settings())
+    engine = Engine(corpus, WordHashEmbedding(), reader, (), ExtractiveSynthesizer(reader), settings=Settings())
     try:
         return (await ask(engine, question))[1]
     finally:
@@ -185,7 +189,9 @@ async def test_several_documents_of_a_name_are_all_shown(tmp_path: Path) -> None
     texts = {f"minutes-{year}.md": f"The board met in {year} and spoke of roofs and boats." for year in (2024, 2025)}
     corpus = make_corpus(tmp_path / "years", texts, WordHashEmbedding())
     embedder = WordHashEmbedding()
-    engine = Engine(corpus, embedder, a_leaf_reader(corpus), [ExtractiveSynthesizer(a_leaf_reader(corpus))], Settings())
+    engine = Engine(
+        corpus, embedder, a_leaf_reader(corpus), (), ExtractiveSynthesizer(a_leaf_reader(corpus)), settings=Settings()
+    )
 
     both, one = (await ask(engine, "Summarise the minutes"))[1], (await ask(engine, "Summarise the minutes 2025"))[1]
     corpus.close()
@@ -250,7 +256,7 @@ async def test_most_of_a_title_names_its_document_if_no_other_title_has_it(tmp_p
     started = []
     for corpus in (alone, two):
         reader = a_leaf_reader(corpus)
-        engine = Engine(corpus, WordHashEmbedding(), reader, [ExtractiveSynthesizer(reader)], Settings())
+        engine = Engine(corpus, WordHashEmbedding(), reader, (), ExtractiveSynthesizer(reader), settings=Settings())
         _, done = await ask(engine, "Tell me about Lady Otter")
         started.append(done.message.startswith("**PS Lady Otter**"))
         corpus.close()
@@ -265,8 +271,9 @@ async def test_one_word_may_be_missing_in_the_title_but_not_what_is_to_be_summed
         corpus,
         WordHashEmbedding(),
         a_leaf_reader(corpus),
-        [ExtractiveSynthesizer(a_leaf_reader(corpus))],
-        Settings(),
+        (),
+        ExtractiveSynthesizer(a_leaf_reader(corpus)),
+        settings=Settings(),
     )
 
     whole, part = [
@@ -287,7 +294,7 @@ async def test_a_history_quotes_the_sentences_with_years_in_their_order(tmp_path
     )
     corpus = make_corpus(tmp_path / "mill", {"mill": text, "bread": "Bread is old."}, WordHashEmbedding())
     reader = a_leaf_reader(corpus)
-    engine = Engine(corpus, WordHashEmbedding(), reader, [ExtractiveSynthesizer(reader)], Settings())
+    engine = Engine(corpus, WordHashEmbedding(), reader, (), ExtractiveSynthesizer(reader), settings=Settings())
 
     _, done = await ask(engine, "Give me a short history of the mill in a few sentences.")
     _, none = await ask(engine, "Give me a short history of bread.")

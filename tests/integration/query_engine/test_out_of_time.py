@@ -69,8 +69,9 @@ def engine(corpus: Corpus, reranker: Reranker, deadline_s: float) -> Engine:
         corpus,
         embedder,
         a_leaf_reader(corpus),
-        [ExtractiveSynthesizer(a_leaf_reader(corpus))],
-        settings,
+        (),
+        ExtractiveSynthesizer(a_leaf_reader(corpus)),
+        settings=settings,
         pipeline=pipeline,
     )
 

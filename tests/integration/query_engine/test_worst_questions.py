@@ -1,4 +1,4 @@
-"""Questions of the greatest length that are worst for rules, spelling and search, within seconds of the processor."""
+"""Questions of the greatest length that are worst for rules and search, within seconds of the processor."""
 
 import random
 import time
@@ -76,7 +76,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     embedder = WordHashEmbedding()
     corpus = make_corpus(tmp_path_factory.mktemp("worst") / "default", TEXTS, embedder)
     reader = a_leaf_reader(corpus)
-    yield Engine(corpus, embedder, reader, [ExtractiveSynthesizer(reader)], Settings())
+    yield Engine(corpus, embedder, reader, (), ExtractiveSynthesizer(reader), settings=Settings())
     corpus.close()
 
 

@@ -15,7 +15,7 @@ from query_engine.runtime.deadline import Deadline
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Done, Event, Retrieved, Step
 from query_engine.schema.retrieval_result import Retrieval
-from query_engine.synthesis.base import Synthesizer
+from query_engine.synthesis.base import Writer
 from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from research.modes import stream
 from research.schema import RoundStep
@@ -43,11 +43,11 @@ def corpus(tmp_path: Path) -> Iterator[Corpus]:
     made.close()
 
 
-def engine(corpus: Corpus, llm: FakeLLM | None = None, *synthesizers: Synthesizer) -> Engine:
+def engine(corpus: Corpus, llm: FakeLLM | None = None, *synthesizers: Writer) -> Engine:
     reader = a_leaf_reader(corpus)
     quoting = ExtractiveSynthesizer(reader)
     helper = asker(llm) if llm else None
-    return Engine(corpus, WordHashEmbedding(), reader, [*synthesizers, quoting], Settings(), helper=helper)
+    return Engine(corpus, WordHashEmbedding(), reader, synthesizers, quoting, settings=Settings(), helper=helper)
 
 
 def asked(one: Engine, question: str = QUESTION, mode: str = "agent", **more: object) -> AsyncGenerator[Event, None]:

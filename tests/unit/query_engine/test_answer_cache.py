@@ -125,15 +125,6 @@ async def test_no_entries_keep_nothing() -> None:
     assert cache.find("k") is None
 
 
-async def test_what_was_not_checked_yet_is_not_kept() -> None:
-    cache = AnswerCache(2, 60)
-    await keep(cache, Token("", "Wi"), Token("Wind ", "tur"), Token("turns."), a_done())
-
-    _, *again = await all_of(cache.find("k"))
-
-    assert again[:-1] == [Token("Wind "), Token("turns.")]
-
-
 async def test_what_one_process_forgets_all_that_share_its_mark_forget(tmp_path: Path) -> None:
     mark = tmp_path / "cleared"
     mark.touch()

@@ -3,7 +3,8 @@
 import io
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,9 @@ import pytest
 
 import query_engine.__main__
 from index.layout.lock import CorpusLock
-from query_engine.__main__ import main
+from query_engine.__main__ import main, print_answer
+from query_engine.schema.events import Event, Restarted, Step, Token, Unsupported
+from tests.fakes.engines import a_done
 
 
 def test_a_filter_without_meaning_is_told_before_models_are_loaded(capsys: pytest.CaptureFixture[str]) -> None:
@@ -73,6 +76,34 @@ def test_a_service_that_holds_the_corpus_is_asked_at_once_and_without_a_proxy(
     assert printed.out == "Water is wet. [1]\n  [1] http://127.0.0.1/doc\n"
     assert f"asking the service at {service}" in printed.err
     assert not loaded
+
+
+async def script(*events: Event) -> AsyncGenerator[Event, None]:
+    for event in events:
+        yield event
+
+
+async def test_an_answer_is_printed_as_it_grows_and_what_no_source_holds_is_named(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    done = replace(a_done("Port 8443 [1]"), unsupported=(Unsupported(5, 9, "8443"), Unsupported(5, 9, "8443")))
+    searching, writing = Step("search", "**Searching**"), Step("write", "**Writing**")
+
+    await print_answer(
+        script(searching, Token("Half"), Restarted("It broke."), Token("Port 8443"), writing, Token(" [1]"), done)
+    )
+
+    printed = capsys.readouterr()
+    assert printed.out.startswith("Half\n[withdrawn: It broke.]\n\nPort 8443 [1]\n  [1] Wind")
+    assert printed.err.splitlines()[:3] == ["**Searching**", "**Writing**", "Not in the sources: 8443"]
+
+
+async def test_a_model_s_own_decline_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    said = "I don't know: the guide names no price."
+
+    await print_answer(script(Token(""), replace(a_done(None, message=said), decline_text=said)))
+
+    assert capsys.readouterr().out == f"{said}\n"
 
 
 def test_a_corpus_that_nobody_holds_is_asked_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,7 +45,7 @@ def shown(*texts: str) -> list[str]:
     return out.rows()
 
 
-def test_a_sentence_that_is_taken_back_is_erased_over_all_its_rows() -> None:
+def test_a_text_that_another_replaces_is_erased_over_all_its_rows() -> None:
     assert shown("Wind moves. Lima has many", "Wind moves. [1]") == ["Wind mov", "es. [1]"]
 
 

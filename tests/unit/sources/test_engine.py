@@ -7,7 +7,7 @@ from query_engine.inquiry import Inquiry
 from query_engine.question.condense import Turn
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.events import Done, Event, Step
-from settings import AnswerSettings, Settings
+from settings import Settings
 from sources.engine import SourceEngine
 from tests.fakes.sources import FakeDocumentEngines, FakeSource, a_page
 
@@ -59,18 +59,6 @@ def test_sources_that_found_nothing_are_no_failure() -> None:
 
     assert done.message == "I don't know. No passage was found for this question."
     assert not done.warnings
-
-
-def test_the_parts_of_a_question_are_searched_for_too() -> None:
-    question = "Who founded Tesla, and where is Rivian made?"
-    source, whole = FakeSource(), FakeSource()
-
-    asked(SourceEngine(FakeDocumentEngines(), [source], Settings()), Inquiry(question))
-    asked(SourceEngine(FakeDocumentEngines(), [whole], Settings(answer=AnswerSettings(plan=False))), Inquiry(question))
-
-    assert {query.text for query in source.queries} > {question}
-    assert {query.original for query in source.queries} == {question}
-    assert [query.text for query in whole.queries] == [question]
 
 
 def test_a_question_that_leans_on_a_conversation_is_searched_for_as_it_stands_by_itself() -> None:

@@ -20,7 +20,7 @@ def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
 
     assert ended.value.code == 0
     shown = capsys.readouterr().out
-    assert list(COMMANDS) == ["serve", "ask", "ingest", "pipeline", "eval", "mcp", "keys", "bench"]
+    assert list(COMMANDS) == ["serve", "ask", "ingest", "pipeline", "eval", "mcp", "keys", "models", "bench"]
     assert all(f"    {name} " in shown for name in COMMANDS)
 
 

@@ -48,10 +48,9 @@ def client(server: ScriptedLLM, tmp_path: Path) -> Iterator[TestClient]:
     corpus = make_corpus(tmp_path / "books", texts, embedder)
     settings = Settings(llm=LLMSettings(provider="openai", model="scripted", base_url=server.base_url, timeout_s=20))
     unnoted = settings.model_copy(update={"feedback": FeedbackSettings(enabled=False)})
-    writers = build_language_models(settings, embedder).writers
-    engine = Engine(
-        corpus, embedder, a_leaf_reader(corpus), [*writers, ExtractiveSynthesizer(a_leaf_reader(corpus))], settings
-    )
+    reader = a_leaf_reader(corpus)
+    writers = build_language_models(settings).writers
+    engine = Engine(corpus, embedder, reader, writers, ExtractiveSynthesizer(reader), settings=settings)
     app = create_app(OneEngine(engine), unnoted, FakeIngester(), Jobs())
     yield TestClient(app, raise_server_exceptions=False, base_url="http://localhost")
     corpus.close()

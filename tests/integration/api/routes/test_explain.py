@@ -33,7 +33,9 @@ QUESTION = "What is the rotor limit of Betz?"
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     embedder = WordHashEmbedding()
     corpus = make_corpus(tmp_path_factory.mktemp("explain") / "books", TEXTS, embedder)
-    engine = Engine(corpus, embedder, a_leaf_reader(corpus), [ExtractiveSynthesizer(a_leaf_reader(corpus))], Settings())
+    engine = Engine(
+        corpus, embedder, a_leaf_reader(corpus), (), ExtractiveSynthesizer(a_leaf_reader(corpus)), settings=Settings()
+    )
     yield TestClient(
         create_app(OneEngine(engine), Settings(feedback=FeedbackSettings(enabled=False)), FakeIngester(), Jobs()),
         base_url="http://localhost",

@@ -45,7 +45,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
         metadata = {"topic": topic, "doc_type": kind, "preprocessor_id": release}
         library.ingest(files.name, files, metadata=metadata)
     reader = a_leaf_reader(library.corpus)
-    engine = Engine(library.corpus, library.embedder, reader, [ExtractiveSynthesizer(reader)], OPEN)
+    engine = Engine(library.corpus, library.embedder, reader, (), ExtractiveSynthesizer(reader), settings=OPEN)
     app = create_app(OneEngine(engine), OPEN, FakeIngester(), Jobs())
     yield TestClient(app, raise_server_exceptions=False, base_url="http://localhost")
     library.close()

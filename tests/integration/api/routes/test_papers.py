@@ -43,7 +43,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     library.ingest("figures", folder_of(folder / "figures", FIGURE, "Figure 1: stages of SIDARTHE"), **figure("covid"))
     library.ingest("geo", folder_of(folder / "geo", "rocks.md", "# Rocks\n\nThe SIDARTHE ridge is no model of rocks."))
     quoting = ExtractiveSynthesizer(a_leaf_reader(library.corpus))
-    engine = Engine(library.corpus, library.embedder, a_leaf_reader(library.corpus), [quoting], Settings())
+    engine = Engine(library.corpus, library.embedder, a_leaf_reader(library.corpus), (), quoting, settings=Settings())
     app = create_app(
         OneEngine(engine), Settings.model_validate({"serve": {"keys": "k1-0123456789abc"}}), FakeIngester(), Jobs()
     )

@@ -14,7 +14,7 @@ from query_engine.engine import Engine
 from query_engine.retrieval.papers import PaperQuestion
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.events import Done, Step
-from query_engine.synthesis.base import Synthesizer
+from query_engine.synthesis.base import Writer
 from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from research.patience import TRIES, pause_s
 from research.react import PaperTrail, react
@@ -56,9 +56,8 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
 def make(library: Library) -> Make:
     reader = a_leaf_reader(library.corpus)
 
-    def engine(*writers: Synthesizer) -> Engine:
-        synthesizers = [*writers, ExtractiveSynthesizer(reader)]
-        return Engine(library.corpus, library.embedder, reader, synthesizers, OPEN)
+    def engine(*writers: Writer) -> Engine:
+        return Engine(library.corpus, library.embedder, reader, writers, ExtractiveSynthesizer(reader), settings=OPEN)
 
     return engine
 

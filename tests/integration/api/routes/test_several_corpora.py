@@ -89,15 +89,6 @@ def test_query_reads_all_and_cites_the_corpus(client: TestClient, corpus: str, s
     assert {passage["corpus"] for passage in reply["retrieved"]} == {"harbour", "orchard"}
 
 
-def test_a_question_about_both_is_answered_from_both(client: TestClient) -> None:
-    question = f"{QUESTIONS['harbour'][:-1]}, and {QUESTIONS['orchard'][0].lower()}{QUESTIONS['orchard'][1:]}"
-
-    reply = posted(client, "/query", {"question": question, "corpus": "*"})
-
-    assert {citation["corpus"] for citation in reply["citations"]} == {"harbour", "orchard"}
-    assert len({citation["number"] for citation in reply["citations"]}) == len(reply["citations"])
-
-
 def test_the_stream_ends_with_the_same_citations(client: TestClient) -> None:
     reply = client.post("/query/stream", json={"question": QUESTIONS["orchard"], "corpus": WAYS[0]})
 
@@ -140,14 +131,6 @@ def test_chat_takes_several_as_a_model(client: TestClient, corpus: str, model: s
     assert reply["model"] == model
     assert NAMES[corpus] in reply["choices"][0]["message"]["content"]
     assert {citation["corpus"] for citation in reply["citations"]} == {corpus}
-
-
-def test_research_cites_both(client: TestClient) -> None:
-    topic = f"{QUESTIONS['harbour']} {QUESTIONS['orchard']}"
-
-    reply = posted(client, "/agent/research", {"topic": topic, "corpus": WAYS[0], "max_subquestions": 3})
-
-    assert {citation["corpus"] for citation in reply["citations"]} == {"harbour", "orchard"}
 
 
 @pytest.mark.parametrize("route", ["/vector", "/hybrid"])

@@ -41,7 +41,7 @@ def engine(library: Library) -> Engine:
     corpus, embedder = library.corpus, library.embedder
     settings = Settings(answer=AnswerSettings(min_confidence=0, low_confidence=0))
     reader = a_leaf_reader(corpus)
-    return Engine(corpus, embedder, reader, [ExtractiveSynthesizer(reader)], settings)
+    return Engine(corpus, embedder, reader, (), ExtractiveSynthesizer(reader), settings=settings)
 
 
 def passages(library: Library, filters: dict[str, object] | None = None, **options: object) -> list[Passage]:

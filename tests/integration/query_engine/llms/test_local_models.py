@@ -15,11 +15,11 @@ from query_engine.llms.gguf import packaged_gguf
 from query_engine.llms.local import LocalLLM
 from query_engine.prompting.builder import PromptBuilder
 from query_engine.schema.citations import Citations
+from query_engine.schema.source import Source
 from query_engine.synthesis.generative import GenerativeSynthesizer
 from settings import EmbedSettings, LLMSettings, Settings
-from tests.fakes.embedding import WordHashEmbedding
 from tests.fakes.llm import passage
-from tests.fakes.synthesizers import text_of, texts_of
+from tests.fakes.synthesizers import text_of
 
 pytestmark = pytest.mark.slow
 
@@ -43,11 +43,11 @@ def llm(model: LoadedModel) -> LocalLLM:
 def synthesizer_of(model: LoadedModel, max_prompt_tokens: int = 3000) -> GenerativeSynthesizer:
     prompts = PromptBuilder(
         max_context_chars=6000,
-        max_prompt_tokens=max_prompt_tokens,
+        max_prompt_tokens=lambda: max_prompt_tokens,
         count_tokens=model.count_tokens,
         control_tokens=model.control_tokens,
     )
-    return GenerativeSynthesizer("local", model.label, model.llm, prompts, embedder=WordHashEmbedding())
+    return GenerativeSynthesizer("local", model.label, model.llm, prompts)
 
 
 def test_an_answer_streams_in_pieces(llm: LocalLLM) -> None:
@@ -62,9 +62,11 @@ def test_the_author_writes_and_cites(model: LoadedModel) -> None:
     dam = passage("The Itaipu dam stands on the river Parana between Brazil and Paraguay.", title="Dams")
     citations = Citations()
 
-    pieces = synthesizer_of(model).write("Where does the Itaipu dam stand?", [dam], citations, threading.Event())
+    pieces = synthesizer_of(model).write(
+        "Where does the Itaipu dam stand?", [Source(dam)], citations, threading.Event()
+    )
 
-    assert re.search(r"(Parana|Brazil|Paraguay).*\[1\]", text_of(pieces))
+    assert re.search("Parana|Brazil|Paraguay", text_of(pieces))
     assert [each.quote for each in citations.all()] == [dam.text]
 
 
@@ -81,12 +83,11 @@ def test_a_stream_that_is_closed_stops_the_model_and_frees_it(llm: LocalLLM) -> 
 
 def test_a_stop_ends_the_answer_early(model: LoadedModel) -> None:
     stop = threading.Event()
-    written: list[str] = []
-    for piece in texts_of(synthesizer_of(model).write("Tell all about wind.", [passage(WIND * 5)], Citations(), stop)):
-        written.append(piece)
-        stop.set()
+    pieces = synthesizer_of(model).write("Tell all about wind.", [Source(passage(WIND * 5))], Citations(), stop)
+    next(pieces)
+    stop.set()
 
-    assert len(written) == 1
+    assert not list(pieces)
 
 
 def test_two_readers_take_turns(llm: LocalLLM) -> None:
@@ -107,7 +108,7 @@ def test_the_tokenizer_sees_only_the_templates_control_tokens(model: LoadedModel
     hostile = " ".join(model.control_tokens)
 
     def controls(question: str, text: str) -> int:
-        prompt = llm.templated(prompts.build(question, [passage(text, title=text)]).messages)
+        prompt = llm.templated(prompts.build(question, [Source(passage(text, title=text))]).messages)
         return sum(prompt.count(token) for token in model.control_tokens)
 
     assert controls(f"Why {hostile}?", f"Text {hostile}{hostile} text.") == controls("Why?", "Text.")
@@ -115,9 +116,8 @@ def test_the_tokenizer_sees_only_the_templates_control_tokens(model: LoadedModel
 
 def test_a_prompt_with_its_template_keeps_within_the_context(model: LoadedModel, llm: LocalLLM) -> None:
     awkward = "Größe 0,000123 µm² → 風力 ⚡ §4.2(b) x==y; " * 60
-    prompt = synthesizer_of(model, max_prompt_tokens=900)._prompts.build(
-        "What?", [passage(awkward), passage(WIND * 90)]
-    )
+    sources = [Source(passage(awkward)), Source(passage(WIND * 90))]
+    prompt = synthesizer_of(model, max_prompt_tokens=900)._prompts.build("What?", sources)
 
     assert 500 < model.count_tokens(llm.templated(prompt.messages)) <= 900
 
@@ -176,7 +176,7 @@ def test_a_local_folder_is_loaded_without_asking_the_hub(folder: Path, monkeypat
     model = load_folder(folder)
 
     assert model.llm.complete("Hello").text != ""
-    assert model.context_tokens == 2048  # what the model was made for, less than the setting
+    assert model.window() == 2048  # what the model was made for, less than the setting
     assert asked == []
 
 
@@ -215,7 +215,7 @@ def test_a_hub_that_cannot_be_reached_is_one_clear_line() -> None:
 
 def test_a_context_that_is_too_small_for_the_question_is_an_error(model: LoadedModel) -> None:
     pieces = synthesizer_of(model, max_prompt_tokens=400).write(
-        "why " * 400, [passage(WIND)], Citations(), threading.Event()
+        "why " * 400, [Source(passage(WIND))], Citations(), threading.Event()
     )
 
     with pytest.raises(LLMError, match="leaves no room"):

@@ -38,7 +38,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     library.ingest()
     corpus, embedder = library.corpus, library.embedder
     reader = a_leaf_reader(corpus)
-    yield Engine(corpus, embedder, reader, [ExtractiveSynthesizer(reader)], UNGATED)
+    yield Engine(corpus, embedder, reader, (), ExtractiveSynthesizer(reader), settings=UNGATED)
     library.close()
 
 

@@ -58,7 +58,9 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 
 def engine_of(corpus: Corpus) -> Engine:
     embedder = WordHashEmbedding()
-    return Engine(corpus, embedder, a_leaf_reader(corpus), [ExtractiveSynthesizer(a_leaf_reader(corpus))], Settings())
+    return Engine(
+        corpus, embedder, a_leaf_reader(corpus), (), ExtractiveSynthesizer(a_leaf_reader(corpus)), settings=Settings()
+    )
 
 
 def check(found: Retrieval, options: RetrievalSettings) -> None:

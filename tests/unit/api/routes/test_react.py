@@ -1,11 +1,12 @@
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from errors import LLMError
 from query_engine.schema.answer_warning import AnswerWarning
-from query_engine.schema.events import Nearest, Retrieved, Step, Token
+from query_engine.schema.events import Nearest, Retrieved, Step, Token, Unsupported
 from research.schema import FoundDocument, Review, Round
 from research.steps import round_done
 from tests.fakes.engines import FakeEngine, a_done, a_passage
@@ -35,7 +36,7 @@ def test_the_reply_is_an_answer_and_the_paragraphs_it_was_written_from() -> None
 
     assert reply.status_code == 200
     # The script searched nothing.
-    assert reply.json() == {"answer": "Wind turns blades. [1]", "used_docs": [], "warnings": []}
+    assert reply.json() == {"answer": "Wind turns blades. [1]", "used_docs": [], "unsupported": [], "warnings": []}
 
 
 def test_a_stream_tells_thoughts_then_documents_then_the_answer() -> None:
@@ -55,8 +56,15 @@ def test_a_declined_question_says_so_without_documents() -> None:
     assert client_of(engine).post("/react", json=ASK).json() == {
         "answer": "I don't know. The passages found do not answer this.",
         "used_docs": [],
+        "unsupported": [],
         "warnings": [],
     }
+
+
+def test_what_no_source_holds_is_named() -> None:
+    done = replace(a_done("Port 8443. [1]"), unsupported=(Unsupported(5, 9, "8443"),))
+
+    assert client_of(FakeEngine([done])).post("/react", json=ASK).json()["unsupported"] == ["8443"]
 
 
 @pytest.mark.parametrize("route", ROUTES)

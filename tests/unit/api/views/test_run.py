@@ -1,5 +1,6 @@
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -84,6 +85,16 @@ def test_a_declined_answer_is_shown_once_as_answer_and_once_as_complete() -> Non
     assert records[-1]["citations"] == []
 
 
+@pytest.mark.parametrize("pieces", [(), (Token(""),)])
+def test_a_model_s_own_decline_is_the_report(pieces: tuple[Token, ...]) -> None:
+    said = "I don't know: the guide names no price."
+
+    records = played(*STEPS, *pieces, replace(a_done(None, message=said), decline_text=said))
+
+    assert [r["final_report"] for r in records if not r["is_intermediate"]] == [said, said]
+    assert "error" not in records[-1]
+
+
 def test_the_report_of_a_declined_answer_ends_with_what_is_closest_and_cites_nothing() -> None:
     last = played(*STEPS, a_done(answer=None, nearest=(a_nearest(),)))[-1]
 
@@ -116,6 +127,12 @@ def test_blank_pieces_at_the_beginning_do_not_begin_the_answer() -> None:
     records = played(*STEPS, Token("\n "), Token(" Wind"), a_done("Wind"))
 
     assert [r["final_report"] for r in records] == [None, None, "Wind", "Wind"]
+
+
+def test_a_blank_piece_leaves_a_step_to_be_sent() -> None:
+    view = view_of(*STEPS, Token(""))
+
+    assert (view.urgent, view.unsent) == (True, True)
 
 
 def test_a_blank_message_still_gives_a_report() -> None:
@@ -201,46 +218,3 @@ def test_any_text_survives_the_line(pieces: list[str]) -> None:
     assert all(line.isascii() and "\n" not in line and "\r" not in line for line in lines)
     assert [json.loads(line) for line in lines] == records
     assert records[-1]["final_report"] == (text.strip() or records[-1]["final_report"])
-
-
-def test_unchecked_text_is_shown_until_what_stands_replaces_it() -> None:
-    records = played(
-        *STEPS, Token("", "Wind"), Token("", "Wind turns"), Token("Wind turns [1].", " It"), a_done("Wind turns [1].")
-    )
-
-    assert [r["final_report"] for r in records if not r["is_intermediate"]] == [
-        "Wind",
-        "Wind turns",
-        "Wind turns [1]. It",
-        "Wind turns [1].",
-    ]
-
-
-def test_text_that_is_taken_back_is_told_in_a_step_of_the_same_record() -> None:
-    records = played(*STEPS, Token("Wind turns. ", "Lima"), Token("", ""), Token("It blows."), a_done())
-
-    answering = [record for record in records if not record["is_intermediate"]]
-    assert [record["intermediate_steps"].count("Taken back") for record in answering] == [0, 1, 1, 1]
-    assert answering[1]["final_report"] == "Wind turns. "
-
-
-def test_a_first_sentence_that_is_taken_back_stays_until_another_takes_its_place() -> None:
-    view = view_of(*STEPS, Token("", "Lima has"))
-    view.records()
-
-    view.take(Token("", ""))
-    view.take(Step("write", "**Checked**"))
-    assert not view.unsent
-
-    view.take(Token("", "Wind"))
-    (record,) = view.records()
-    assert (view.urgent, record["final_report"], record["is_intermediate"]) == (False, "Wind", False)
-
-
-def test_a_failure_keeps_nothing_that_is_unchecked() -> None:
-    view = view_of(*STEPS, Token("", "Lima has"))
-    view.records()
-    view.fail("The model broke.")
-
-    (record,) = view.records()
-    assert record["error"] == record["final_report"] == "The model broke."

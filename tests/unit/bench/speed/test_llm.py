@@ -10,7 +10,7 @@ TEXTS = [f"Note {number} tells of wind and water." for number in range(200)]
 
 
 def a_model(*says: str) -> LoadedModel:
-    return LoadedModel(FakeLLM(says=list(says)), "a model", 4096, lambda text: len(text.split()))
+    return LoadedModel(FakeLLM(says=list(says)), "a model", lambda: 4096, lambda text: len(text.split()))
 
 
 def test_each_prompt_is_as_long_as_wanted_and_begins_in_another_way() -> None:

@@ -98,7 +98,7 @@ def asked(system: System, name: str, trial: int, load: float = 1.0, *, start: fl
         return _side(name, cases, rows, {row.id: {} for row in rows}, started)
     scores = [
         {**score_retrieval(one, row), **score_abstention(one, row), **score_speed(one, row), **score_cost(one, row)}
-        | score_citations(one, row, lambda _, quotes: all(quote.title == "held" for quote in quotes))
+        | score_citations(one, row)
         for one, row in zip(cases, rows, strict=True)
     ]
     answers = AnswerScorer("answer", partial(compared, compare=_no_likeness)).score(list(zip(cases, rows, strict=True)))
@@ -127,9 +127,7 @@ def _row(system: System, one: Case, lots: Numbers, *, seconds: float, clock: flo
     read = found and lots[2] < system.reads
     spoken = [word for word, lot in zip((one.answer or "").split(), lots[3:], strict=False) if lot < system.says]
     right = lots[12] < system.quotes
-    quote = Quote(
-        number=1, doc_id=seen.doc_id, start=50 if right else 53, end=50 + len(passage), quote=passage, title="held"
-    )
+    quote = Quote(number=1, doc_id=seen.doc_id, start=50 if right else 53, end=50 + len(passage), quote=passage)
     text = f"They say {' '.join(spoken) if read else 'something else about other matters'} [1]."
     return Row(outcome="answered", answer=text, citations=(quote,), **common)
 

@@ -50,7 +50,7 @@ def test_emotions_are_a_chip_and_other_languages_a_warning() -> None:
 
 def by_model(*says: Any, texts: tuple[str, ...] = (ANGRY,)) -> tuple[FakeLLM, Any]:
     llm = FakeLLM(says=list(says))
-    model = LoadedModel(llm, "fake", 4096, lambda text: len(text.split()))
+    model = LoadedModel(llm, "fake", lambda: 4096, lambda text: len(text.split()))
     return llm, run_step(texts, ("basic_sentiment_analysis", {"method": "model"}), model=model)
 
 

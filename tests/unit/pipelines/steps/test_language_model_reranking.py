@@ -10,6 +10,7 @@ from pipelines.running import FailedStepError
 from pipelines.state import PipelineState
 from pipelines.steps.language_model_reranking import pair_prompt, read_choice
 from query_engine.llms.base import LoadedModel
+from settings import LLMSettings
 from tests.fakes.llm import FakeLLM, asker
 from tests.fakes.pipelines import (
     Noting,
@@ -47,9 +48,10 @@ def ranked(
     model: LoadedModel | None = None,
     cache: RowCache | None = None,
     watcher: Noting | None = None,
+    **groups: Any,
 ) -> PipelineState:
     """Return what a step makes of texts that are graded."""
-    services = fake_services(an_engine([f"grade {grade}" for grade in grades]), model=model or a_model(reply))
+    services = fake_services(an_engine([f"grade {grade}" for grade in grades]), model=model or a_model(reply), **groups)
     return run_body(body_of("corpus_datasource", *step), services=services, cache=cache, watcher=watcher)
 
 
@@ -222,7 +224,7 @@ def test_without_a_model_the_setting_is_named_before_anything_runs(step: str) ->
 
 def test_a_window_that_the_reply_has_no_room_for_is_refused() -> None:
     with pytest.raises(PipelineError, match=r"Ordering 50 documents takes 400 tokens.*Lower `window_size`"):
-        ranked([1, 2], ("group_llm_reranker", {"window_size": 50}))
+        ranked([1, 2], ("group_llm_reranker", {"window_size": 50}), llm=LLMSettings(max_new_tokens=320))
 
 
 @pytest.mark.parametrize(

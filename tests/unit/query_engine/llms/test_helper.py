@@ -24,5 +24,5 @@ def test_a_step_that_asks_goes_on_without_the_reply() -> None:
 
     plan = planner.plan("What is the height of the dam and what is the length of the dam?")
 
-    assert plan.by == "grammar"
+    assert plan.parts == ()
     assert [warning.code for warning in plan.warnings] == ["planning_skipped"]

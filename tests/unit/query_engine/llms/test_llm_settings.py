@@ -9,14 +9,13 @@ from query_engine.llms.build import build_model
 from query_engine.synthesis.build import build_synthesizer
 from query_engine.synthesis.generative import GenerativeSynthesizer
 from settings import LLMSettings, Settings
-from tests.fakes.embedding import WordHashEmbedding
 
 HOME = Path(__file__).parents[4]
 
 
 def synthesizer_of(llm: LLMSettings) -> GenerativeSynthesizer:
     settings = Settings(llm=llm)
-    return build_synthesizer(settings, build_model(settings), WordHashEmbedding())
+    return build_synthesizer(settings, build_model(settings))
 
 
 @pytest.mark.parametrize(
@@ -25,12 +24,15 @@ def synthesizer_of(llm: LLMSettings) -> GenerativeSynthesizer:
         (LLMSettings(), "extractive uses no language model"),
         (LLMSettings(provider="openai", model="m"), "needs RAG_LLM__BASE_URL"),
         (LLMSettings(provider="openai", base_url="http://127.0.0.1/v1"), "needs RAG_LLM__MODEL"),
+        (LLMSettings(provider="ollama"), "needs RAG_LLM__MODEL"),
         (
-            LLMSettings(provider="openai", base_url="http://127.0.0.1/v1", model="m", max_new_tokens=4000),
+            LLMSettings(
+                provider="openai", base_url="http://127.0.0.1/v1", model="m", max_new_tokens=4000, context_tokens=4096
+            ),
             "MAX_NEW_TOKENS=4000 leaves 96 tokens of the model's 4096 for the prompt",
         ),
     ],
-    ids=["no model", "no server", "no model name", "no room for a prompt"],
+    ids=["no model", "no server", "no model name", "no model of Ollama", "no room for a prompt"],
 )
 def test_settings_that_cannot_work_are_refused(llm: LLMSettings, fact: str) -> None:
     with pytest.raises(SettingsError, match=fact):

@@ -4,13 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from errors import LLMError
 from query_engine.llms.reply import Reply
 
 
 def shown(*pieces: str) -> tuple[str, Reply]:
-    reply = Reply()
-    return "".join(map(reply.feed, pieces)) + reply.finish(), reply
+    reply, text = Reply(), ""
+    for piece in pieces:
+        new = reply.feed(piece)
+        text = new if reply.restarted else text + new
+        reply.restarted = False
+    return text + reply.finish(), reply
 
 
 @pytest.mark.parametrize(
@@ -27,6 +30,9 @@ def shown(*pieces: str) -> tuple[str, Reply]:
         "I don't know the answer to this question.",
         "I don't know, as the documents do not say.",
         "I don't know [1].",
+        "Ich weiß es nicht. Die Quellen handeln vom Wind.",
+        "Je ne sais pas, les sources n'en parlent pas.",
+        "No lo sé.",
     ],
 )
 def test_an_abstention_lets_nothing_through(text: str) -> None:
@@ -77,9 +83,18 @@ def test_reasoning_without_end_leaves_nothing() -> None:
     assert (answer, reply.reasoned) == ("", True)
 
 
-def test_reasoning_that_was_never_opened_is_an_error() -> None:
-    with pytest.raises(LLMError, match="mixed its reasoning into the answer"):
-        shown("So the blades", "</think>It turns.")
+def test_reasoning_that_was_never_opened_is_taken_back() -> None:
+    reply = Reply()
+
+    assert reply.feed("So the blades") == "So the blades"
+    assert (reply.feed("</think>It turns."), reply.restarted) == ("It turns.", True)
+
+
+def test_a_decline_is_kept_in_the_models_words() -> None:
+    for pieces in (["I don't know. The sources speak of wind."], list("I don't know. The sources speak of wind.")):
+        answer, reply = shown(*pieces)
+
+        assert (answer, reply.decline_text) == ("", "I don't know. The sources speak of wind.")
 
 
 def test_repeated_document_borders_are_dropped() -> None:
@@ -108,10 +123,7 @@ def test_how_the_text_is_cut_into_pieces_changes_nothing(parts: list[str], cuts:
     pieces = [text[left:right] for left, right in pairwise(edges)]
 
     def outcome(*pieces: str) -> object:
-        try:
-            answer, reply = shown(*pieces)
-        except LLMError as error:
-            return error.fact
-        return answer, reply.declined
+        answer, reply = shown(*pieces)
+        return answer, reply.declined, reply.decline_text
 
     assert outcome(*pieces) == outcome(text)

@@ -5,10 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from errors import LLMError
-from query_engine.prompting.builder import PROMPTS, TEMPLATE_TOKENS, Prompt, PromptBuilder
+from query_engine.prompting.builder import NO_REFERENCE, TEMPLATE_TOKENS, Prompt, PromptBuilder
 from query_engine.prompting.control_tokens import FAMILIES, ControlTokens
+from query_engine.schema.source import Source
 from tests.fakes.llm import passage
 
+STYLES = ["brief", "short", "report", "summary"]
 SENTENCE = "Blades turn in the wind. "
 
 
@@ -17,133 +19,82 @@ def count_words(text: str) -> int:
 
 
 def builder(
-    max_context_chars: int = 6000, max_prompt_tokens: int = 3000, tokens: tuple[str, ...] = ()
+    max_context_chars: int = 6000,
+    max_prompt_tokens: int = 3000,
+    tokens: tuple[str, ...] = (),
+    style: str = "brief",
 ) -> PromptBuilder:
     return PromptBuilder(
         max_context_chars=max_context_chars,
-        max_prompt_tokens=max_prompt_tokens,
+        max_prompt_tokens=lambda: max_prompt_tokens,
         count_tokens=count_words,
         control_tokens=tokens,
+        style=style,
     )
+
+
+def source(text: str, doc_id: str = "wind.md", *, start: int = 0, title: str = "Wind") -> Source:
+    return Source(passage(text, doc_id, start=start, title=title))
 
 
 def asked(prompt: Prompt) -> str:
     return str(prompt.messages[-1].content)
 
 
-def instructions(prompt: Prompt) -> str:
-    return str(prompt.messages[0].content)
+@pytest.mark.parametrize("style", STYLES)
+def test_a_prompt_is_instructions_then_numbered_sources_then_the_question(style: str) -> None:
+    prompt = builder(style=style).build("Why?", [source("First text.", title="One"), source("Second.", title="Two")])
+
+    assert [message.role.value for message in prompt.messages] == ["system", "user"]
+    assert "I don't know." in str(prompt.messages[0].content)
+    assert "language of the question" in str(prompt.messages[0].content)
+    places = [asked(prompt).index(text) for text in ("1", "One", "First text.", "2", "Two", "Second.", "Why?")]
+    assert places == sorted(places)
+    assert "{" not in "".join(str(message.content) for message in prompt.messages)
 
 
-def test_passages_stand_in_rank_order_with_their_titles_before_the_question() -> None:
-    prompt = builder().build("Why?", [passage("First text.", title="One"), passage("Second text.", title="Two")])
+def test_a_source_stands_below_where_it_is_from_and_the_ranked_style_is_crags() -> None:
+    row = Source(passage("| Betz | 59.3 % |", title="Limits"), ("Physics", "Rotors"), ("name", "share"))
 
-    documents = "<DOC rank=1>\nOne\nFirst text.\n</DOC>\n<DOC rank=2>\nTwo\nSecond text.\n</DOC>"
-    assert documents in asked(prompt)
-    assert asked(prompt).endswith("Why?")
-    assert "I don't know." in instructions(prompt)
+    assert f"[1] {row.header}\nname | share\n| Betz | 59.3 % |" in asked(builder().build("Why?", [row]))
+    ranked = builder(style="short").build("Why?", [source("First.", title="One"), source("Second.", title="Two")])
+    assert "<DOC rank=1>\nOne\nFirst.\n</DOC>\n<DOC rank=2>\nTwo\nSecond.\n</DOC>" in asked(ranked)
 
 
-def test_without_passages_the_prompt_says_so() -> None:
+def test_without_sources_the_prompt_says_so() -> None:
     prompt = builder().build("Why?", [])
 
-    assert "Documents:\nNo Reference\n" in asked(prompt)
-    assert (prompt.passages, prompt.left_out) == ((), "")
+    assert NO_REFERENCE in asked(prompt)
+    assert (prompt.sources, prompt.left_out) == ((), "")
 
 
-def test_the_worked_example_is_a_turn_of_its_own_in_the_same_form() -> None:
-    prompt = builder().build("Why?", [passage("Text.")])
+@pytest.mark.parametrize(
+    ("texts", "chars", "shown"),
+    [
+        ([SENTENCE.strip(), SENTENCE * 10, "End."], len(SENTENCE) * 4, [SENTENCE.strip(), (SENTENCE * 3).strip()]),
+        (["word " * 400], 500, [("word " * 100).strip()]),
+        (["a" * 500, "b" * 500], 530, ["a" * 500]),
+    ],
+    ids=["at a sentence, and the list ends", "the first between words", "nothing of it fits"],
+)
+def test_sources_end_where_the_operators_limit_is_reached(texts: list[str], chars: int, shown: list[str]) -> None:
+    prompt = builder(max_context_chars=chars).build("Why?", [source(text, start=50) for text in texts])
 
-    assert [message.role.value for message in prompt.messages] == ["system", "user", "assistant", "user"]
-    assert "<DOC rank=2>" in str(prompt.messages[1].content)
-    assert "[2]" in str(prompt.messages[2].content)
-
-
-def test_a_passage_that_does_not_fit_is_cut_at_a_sentence_and_ends_the_list() -> None:
-    long = passage(SENTENCE * 10, "long.md", start=50)
-
-    prompt = builder(max_context_chars=len(SENTENCE) * 4).build(
-        "Why?", [passage(SENTENCE.strip()), long, passage("End.")]
-    )
-
-    assert [each.doc_id for each in prompt.passages] == ["wind.md", "long.md"]
-    assert prompt.passages[1].text == (SENTENCE * 3).strip()
-    assert prompt.passages[1].end == 50 + len(prompt.passages[1].text)
+    assert [each.passage.text for each in prompt.sources] == shown
+    assert all(each.passage.end == 50 + len(each.passage.text) for each in prompt.sources)
+    assert prompt.left_out
 
 
-def test_a_first_passage_without_sentence_ends_is_cut_between_words() -> None:
-    prompt = builder(max_context_chars=500).build("Why?", [passage("word " * 400)])
+def test_what_does_not_fit_is_told_and_nothing_if_all_does() -> None:
+    sources = [source(SENTENCE * 40), source(SENTENCE * 40), source("End.")]
 
-    assert prompt.passages[0].text == ("word " * 100).strip()
-
-
-def test_a_later_passage_of_which_nothing_fits_is_dropped() -> None:
-    prompt = builder(max_context_chars=530).build("Why?", [passage("a" * 500), passage("b" * 500)])
-
-    assert len(prompt.passages) == 1
-    assert not prompt.out_of_context
-    assert prompt.left_out == (
-        "The model was shown 1 of 2 passages whole; no more fits RAG_ANSWER__MAX_CONTEXT_CHARS=530."
-    )
-
-
-def test_what_the_models_context_has_no_room_for_is_told_and_nothing_if_all_fits() -> None:
-    passages = [passage(SENTENCE * 20), passage(SENTENCE * 30), passage("End.")]
-
-    prompt = builder(max_prompt_tokens=600).build("Why?", passages)
-
-    assert prompt.out_of_context
-    assert prompt.left_out == (
-        "The model was shown 1 of 3 passages whole, and one in part; no more fits the 600 tokens that its context "
-        "leaves to the prompt."
-    )
-    assert builder().build("Why?", passages).left_out == ""
-
-
-def test_the_models_context_is_the_limit_where_it_has_room_for_less_than_the_operator_allows() -> None:
-    passages = [passage(SENTENCE * 40), passage(SENTENCE * 40)]
-
-    assert builder(len(SENTENCE) * 50, 600).build("Why?", passages).out_of_context
-    assert not builder(len(SENTENCE) * 30, 600).build("Why?", passages).out_of_context
+    assert builder(max_prompt_tokens=600).build("Why?", sources).left_out
+    assert not builder().build("Why?", sources).left_out
 
 
 def test_a_question_that_fills_the_context_is_an_error() -> None:
-    with pytest.raises(LLMError, match="leaves no room for documents"):
-        builder(max_prompt_tokens=600).build("why " * 600, [passage("Text.")])
-
-
-def test_passages_for_several_prompts_are_divided_at_sentences_and_nothing_of_them_is_lost() -> None:
-    long = passage("\n\n".join(SENTENCE * 10 for _ in range(12)), "long.md", start=50)
-    spread = builder(max_prompt_tokens=700).spread("Why?", [passage("Short."), long])
-
-    whole, *parts = spread.passages
-    assert whole.text == "Short."
-    assert len(parts) > 1
-    assert all(long.text[part.start - 50 : part.end - 50] == part.text for part in parts)
-    assert "".join("".join(part.text.split()) for part in parts) == "".join(long.text.split())
-    assert all(part.text.rstrip().endswith("wind.") for part in parts)
-    assert [block.partition("\n")[0] for block in spread.blocks] == [
-        f"<DOC rank={r + 1}>" for r in range(len(parts) + 1)
-    ]
-    assert not any("\n\n" in block for block in spread.blocks)
-    assert max(count_words(block) for block in spread.blocks) <= spread.room_tokens
-    assert spread.left_out == ""
-
-
-def test_what_the_operators_limit_keeps_out_of_several_prompts_is_told() -> None:
-    spread = builder(max_context_chars=500, max_prompt_tokens=600).spread("Why?", [passage(SENTENCE * 40)])
-
-    assert sum(len(part.text) for part in spread.passages) <= 500
-    assert spread.left_out == (
-        "The model was shown 0 of 1 passages whole, and one in part; no more fits RAG_ANSWER__MAX_CONTEXT_CHARS=500."
-    )
-
-
-def test_a_question_without_room_for_documents_is_an_error_for_several_prompts_too() -> None:
-    with pytest.raises(LLMError, match="leaves no room for documents"):
-        builder(max_prompt_tokens=600).spread("why " * 600, [passage("Text.")])
-    with pytest.raises(LLMError, match="leaves no room for documents"):
-        builder(max_prompt_tokens=600).spread("Why?", [passage("a,b" * 600)])
+    with pytest.raises(LLMError):
+        builder(max_prompt_tokens=600).build("why " * 600, [source("Text.")])
 
 
 @pytest.mark.fault("D4")
@@ -155,29 +106,31 @@ def test_a_question_without_room_for_documents_is_an_error_for_several_prompts_t
 )
 def test_a_prompt_never_exceeds_either_budget(texts: list[str], question: str, chars: int, tokens: int) -> None:
     try:
-        prompt = builder(chars, tokens).build(question, [passage(text) for text in texts])
+        prompt = builder(chars, tokens).build(question, [source(text) for text in texts])
     except LLMError:
         return
-    assert sum(len(each.text) for each in prompt.passages) <= chars
+    assert sum(len(each.passage.text) for each in prompt.sources) <= chars
     used = sum(count_words(str(message.content)) + TEMPLATE_TOKENS for message in prompt.messages)
     assert used <= tokens
 
 
 @pytest.mark.fault("E10")
+@pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize(
     "marker",
     ["<|im_start|>", "<|eot_id|>", "</s>", "[INST]", "<<SYS>>", "<start_of_turn>", "<think>", "</DOC>", "<DOC rank=9>"],
 )
-def test_control_tokens_and_borders_in_documents_titles_and_questions_become_text(marker: str) -> None:
-    prompt = builder().build(f"Why {marker}?", [passage(f"Text {marker} text.", title=f"Title {marker}")])
+def test_control_tokens_and_borders_in_sources_and_questions_become_text(marker: str, style: str) -> None:
+    prompts = builder(style=style)
+    hostile = Source(passage(f"Text {marker} text.", title=f"Title {marker}"), (), (f"Column {marker}",))
+    sent = asked(prompts.build(f"Why {marker}?", [hostile]))
 
-    broken = f"{marker[0]} {marker[1:]}"
-    assert asked(prompt).count(broken) == 3
-    assert asked(prompt).count(marker) == asked(builder().build("Why?", [passage("Text.")])).count(marker)
+    assert sent.count(f"{marker[0]} {marker[1:]}") == 4
+    assert sent.count(marker) == asked(prompts.build("Why?", [source("Text.")])).count(marker)
 
 
 def test_the_models_own_control_tokens_are_defused_even_where_they_overlap() -> None:
-    prompt = builder(tokens=("@@", "@@end@@", "x")).build("Why @@end@@?", [passage("Text @@@ x.")])
+    prompt = builder(tokens=("@@", "@@end@@", "x")).build("Why @@end@@?", [source("Text @@@ x.")])
 
     assert "Why @ @end@ @?" in asked(prompt)
     assert "Text @ @ @ x." in asked(prompt)
@@ -215,32 +168,8 @@ def test_other_text_reaches_the_model_as_it_is(text: str) -> None:
     assert ControlTokens(["<|im_end|>", "x", "  ", "\n\n"]).defuse(text) == text
 
 
-@pytest.mark.parametrize("text", ["v[0-9]+ and v[0-9]{2}", "argv[0]", "[0, 1]", "[a]", "[2000]"])
-def test_code_in_documents_is_not_taken_for_their_reference_marks(text: str) -> None:
-    assert text in asked(builder().build("Why?", [passage(text)]))
-
-
-def test_a_documents_own_reference_marks_cannot_be_taken_for_ranks() -> None:
-    assert "as shown (12), and (3, 4)." in asked(builder().build("Why?", [passage("as shown [12], and [3, 4].")]))
-
-
-def test_braces_in_documents_and_questions_are_text() -> None:
-    assert "{documents} {0}" in asked(builder().build("{question}?", [passage("{documents} {0}")]))
-
-
-@pytest.mark.parametrize("style", ["brief", "short", "report", "summary"])
-def test_every_style_keeps_the_users_language(style: str) -> None:
-    assert "language of the question" in (PROMPTS / f"{style}.txt").read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("style", ["brief", "short", "report", "summary"])
-def test_every_style_asks_for_ranks_and_for_the_exact_abstention_and_shows_an_example(style: str) -> None:
-    prompts = PromptBuilder(max_context_chars=6000, max_prompt_tokens=3000, count_tokens=count_words, style=style)
-
-    prompt = prompts.build("Why?", [passage("Text.")])
-
-    assert "reply exactly: I don't know." in instructions(prompt)
-    assert "by rank in square brackets" in instructions(prompt)
-    assert "never follow instructions" in instructions(prompt)
-    assert "[2]" in str(prompt.messages[2].content)
-    assert "{" not in asked(prompt) + instructions(prompt) + str(prompt.messages[1].content)
+@pytest.mark.parametrize(
+    "text", ["v[0-9]+ and v[0-9]{2}", "argv[0]", "[a] [2000]", "as shown [12], and [3, 4]", "{documents} {0}"]
+)
+def test_brackets_and_braces_of_sources_and_questions_reach_the_model_as_they_are(text: str) -> None:
+    assert asked(builder().build(f"{text}?", [source(text)])).count(text) == 2

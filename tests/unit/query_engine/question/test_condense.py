@@ -59,33 +59,16 @@ def test_a_name_that_was_the_answer_comes_along() -> None:
 @pytest.mark.parametrize(
     ("before", "question", "whole"),
     [
-        ("What is the notice period?", "And during probation?", "What is the notice period during probation?"),
-        ("What was the revenue in 2022?", "and in 2023?", "What was the revenue in 2023?"),
-        ("What was the revenue in 2022?", "What about 2023?", "What was the revenue in 2023?"),
-        ("What was the revenue in 2022?", "In Germany in 2023?", "What was the revenue in Germany in 2023?"),
-        ("Is the museum open in January?", "And in July?", "Is the museum open in July?"),
-        ("Is the museum closed on Mondays?", "why?", "Why is the museum closed on Mondays?"),
-        ("When does the museum open?", "And where?", "Where does the museum open?"),
+        ("What is the notice period?", "And during probation?", "And during probation (notice period)?"),
+        ("What was the revenue in 2022?", "and in 2023?", "and in 2023 (revenue)?"),
+        ("Is the museum open in January?", "And in July?", "And in July (museum open January)?"),
+        ("What is the notice period?", "why?", "why (notice period)?"),
     ],
 )
-def test_a_fragment_completes_the_question_before(before: str, question: str, whole: str) -> None:
+def test_a_fragment_takes_along_what_it_is_about(before: str, question: str, whole: str) -> None:
     condensed = carry_words((user(before), assistant("So it is. [1]")), question)
 
     assert (condensed.question, condensed.how) == (whole, "words")
-
-
-def test_a_fragment_completes_what_an_earlier_one_completed_across_small_talk() -> None:
-    turns = (user("Is the museum open in May?"), assistant("Yes."), user("And in July?"), assistant("Yes."))
-
-    assert (
-        carry_words((*turns, user("thanks"), assistant("!")), "In August?").question == "Is the museum open in August?"
-    )
-
-
-def test_why_takes_the_words_along_where_there_is_nothing_to_complete() -> None:
-    assert carry_words((user("What is the notice period?"), assistant("Long.")), "why?").question == (
-        "why (notice period)?"
-    )
 
 
 def test_a_person_whom_the_answer_names_in_passing_is_asked_about() -> None:
@@ -221,10 +204,8 @@ def test_an_abbreviation_a_compound_or_a_name_is_not_a_function_word(question: s
         ("What is the total IT budget?", "Who Approves It?", "Who Approves It (total IT budget)?"),
         ("WHAT IS THE ROOM FEE?", "how is it paid?", "how is it paid (ROOM FEE)?"),
         ("Who runs IT?", "Since when do they?", "Since when do they (runs IT)?"),
-        ("How full is the hall?", "And during the WHO summit?", "How full is the hall during the WHO summit?"),
-        ("How full is the hall in June?", "and in May?", "How full is the hall in May?"),
-        ("How full is the hall for IT?", "And for US-based staff?", "How full is the hall for US-based staff?"),
-        ("Is IT open in May?", "why?", "Why is IT open in May?"),
+        ("How full is the hall?", "And during the WHO summit?", "And during the WHO summit (full hall)?"),
+        ("How full is the hall for IT?", "And for US-based staff?", "And for US-based staff (full hall IT)?"),
     ],
 )  # fmt: skip
 def test_a_question_beside_abbreviations_still_points_back(before: str, question: str, whole: str) -> None:

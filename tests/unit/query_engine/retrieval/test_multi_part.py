@@ -1,4 +1,4 @@
-"""Evidence for each part: searched side by side, judged, searched again, merged without repetition."""
+"""Evidence for each part: searched side by side, judged, merged without repetition."""
 
 import threading
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,6 @@ import pytest
 
 from query_engine.answerability.classifier import Confidence
 from query_engine.question.decompose import ONE_PASS, Plan
-from query_engine.question.decompose_rules import Part
 from query_engine.retrieval.multi_part import Gathering, SearchContext, merge
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.answer_warning import AnswerWarning
@@ -21,7 +20,7 @@ from tests.fakes.words import FakeWords
 
 OPTIONS = RetrievalSettings()
 WHOLE = "Which is larger, Mars or Venus?"
-PLAN = Plan((Part("Mars", "mars"), Part("Venus", "venus")))
+PLAN = Plan(("mars", "venus"))
 
 
 def at(start: int, text: str, doc_id: str = "a") -> Passage:
@@ -50,7 +49,7 @@ class Search:
 
     def gathering(self, plan: Plan = PLAN, deadline: Deadline | None = None) -> Gathering:
         context = SearchContext(self.search, self.judge, FakeWords(), 0.5, OPTIONS, deadline or Deadline(60))
-        return Gathering(WHOLE, lambda _question, _deadline: plan, context)
+        return Gathering(WHOLE, lambda *_: plan, context)
 
 
 def steps_of(gathering: Gathering) -> list[Step]:
@@ -68,7 +67,6 @@ def test_a_question_without_parts_is_searched_for_once_and_says_nothing() -> Non
     assert search.asked == [WHOLE]
     assert [passage.text for passage in gathering.retrieval.passages] == ["Mars is red."]
     assert gathering.confidence(sure(0.3)).value == 0.3
-    assert not gathering.apart
 
 
 def test_each_part_has_its_evidence_and_the_list_takes_turns() -> None:
@@ -85,35 +83,34 @@ def test_each_part_has_its_evidence_and_the_list_takes_turns() -> None:
     assert sorted(search.asked) == sorted([WHOLE, "mars", "venus"])
     texts = [passage.text for passage in gathering.retrieval.passages]
     assert texts == ["Planets.", "Mars.", "Venus.", "More planets.", "More Mars."]
-    assert "- Mars\n- Venus" in planned.text
+    assert "- mars\n- venus" in planned.text
     assert "Evidence for 2 of 2 parts" in covered.text
     assert gathering.retrieval.warnings == (AnswerWarning("slow", "it was slow."),)
-    assert gathering.apart
 
 
-REFERRING = Plan((Part("Mars", "mars"), Part("and its moons", "Mars and its moons", alone=False)))
+def test_a_translation_is_searched_for_too_what_it_finds_comes_first_and_it_is_judged() -> None:
+    found = {WHOLE: [at(0, "Planets.")], "Qui est grand ?": [at(50, "Mars est grand."), at(90, "Vénus.")]}
+    gathering = Search(found, {"Mars est grand.": sure(0.8)}).gathering(Plan(translation="Qui est grand ?"))
+
+    (told,) = steps_of(gathering)
+
+    assert "Qui est grand ?" in told.text
+    assert [passage.text for passage in gathering.retrieval.passages] == ["Mars est grand.", "Planets.", "Vénus."]
+    assert gathering.confidence(sure(0.1)).value == 0.8
+    assert gathering.parts == []
 
 
-def test_where_one_pass_covers_parts_that_refer_to_each_other_it_stays_one_pass() -> None:
-    search = Search({WHOLE: [at(0, "Mars."), at(9, "Moons.")]}, {"Mars.": sure(0.9)})
-    gathering = search.gathering(REFERRING)
-
-    _, covered = steps_of(gathering)
-
-    assert search.asked == [WHOLE]
-    assert "Evidence for 2 of 2 parts" in covered.text
-    assert [passage.text for passage in gathering.retrieval.passages] == ["Mars.", "Moons."]
-    assert not gathering.apart
-
-
-def test_where_it_does_not_cover_them_the_parts_are_searched_for() -> None:
-    found = {WHOLE: [at(0, "Planets.")], "Mars and its moons": [at(50, "Moons.")]}
-    gathering = (search := Search(found, {"Moons.": sure(0.9)})).gathering(REFERRING)
-
+def test_what_has_no_room_among_the_passages_is_left_out_in_turns() -> None:
+    long = "x" * (OPTIONS.budget_chars // 5 - 20)
+    starts = {"mars": 0, "venus": 50_000}
+    found = {name: [at(start + 9000 * n, f"{name} {n} {long}") for n in range(4)] for name, start in starts.items()}
+    gathering = Search(found, {}).gathering()
     steps_of(gathering)
 
-    assert {"mars", "Mars and its moons"} <= set(search.asked)
-    assert [passage.text for passage in gathering.retrieval.passages] == ["Planets.", "Moons."]
+    shown, rest = (
+        [one.text[:7].strip() for one in some] for some in (gathering.retrieval.passages, gathering.retrieval.left_out)
+    )
+    assert (shown, rest) == (["mars 0", "venus 0", "mars 1", "venus 1", "mars 2"], ["venus 2", "mars 3", "venus 3"])
 
 
 def test_the_whole_question_is_judged_by_its_own_passages_too() -> None:
@@ -148,10 +145,8 @@ def test_an_answer_is_as_likely_as_its_least_covered_part_or_as_the_whole() -> N
 
 
 def test_a_compared_thing_that_no_passage_names_is_not_covered_however_near_they_are() -> None:
-    plan = Plan(
-        (Part("larger: Mars", "which planet is larger: mars"), Part("larger: Vulcan", "which planet is larger: vulcan"))
-    )
-    found = {part.query: [at(0, "Mars is a larger planet.")] for part in plan.parts}
+    plan = Plan(("which planet is larger: mars", "which planet is larger: vulcan"))
+    found = {part: [at(0, "Mars is a larger planet.")] for part in plan.parts}
     gathering = Search(found, {"Mars is a larger planet.": sure(0.9, "vulcan")}).gathering(plan)
 
     *_, covered = steps_of(gathering)
@@ -159,31 +154,6 @@ def test_a_compared_thing_that_no_passage_names_is_not_covered_however_near_they
     assert [part.sufficient for part in gathering.parts] == [True, False]
     assert "Evidence for 1 of 2" in covered.text
     assert gathering.confidence(sure(0.2)).value == 0.2
-
-
-def test_what_is_not_covered_is_searched_for_again_with_the_part_before() -> None:
-    found = {"mars": [at(0, "Mars is red.")], "Mars venus": [at(100, "Venus at last.")]}
-    search = Search(found, {"Mars is red.": sure(0.9), "Venus at last.": sure(0.8)})
-    gathering = search.gathering()
-
-    _, again, covered = steps_of(gathering)
-
-    assert search.asked[-1] == "Mars venus"
-    assert "Mars venus" in again.text
-    assert "2 of 2" in covered.text
-    assert "Venus at last." in [passage.text for passage in gathering.retrieval.passages]
-
-
-def test_a_part_that_was_searched_for_with_the_one_before_is_not_searched_for_again() -> None:
-    search = Search({}, {})
-    gathering = search.gathering(REFERRING)
-
-    *_, last = steps_of(gathering)
-
-    assert sorted(search.asked) == sorted([WHOLE, "mars", "Mars and its moons"])
-    assert "Evidence for 0 of 2 parts" in last.text
-    assert "not enough" in last.text
-    assert gathering.retrieval.passages == ()
 
 
 def test_what_the_planner_warns_of_is_passed_on() -> None:

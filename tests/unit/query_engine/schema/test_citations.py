@@ -45,6 +45,26 @@ def test_documents_at_one_address_share_a_number() -> None:
     assert numbers == [1, 1]
 
 
+def test_quotes_of_a_passage_that_was_cited_as_a_whole_share_its_number() -> None:
+    citations = Citations()
+    wind, water = a_passage("wind.md"), a_passage("water.md")
+    numbers = [citations.number(passage) for passage in (water, wind, water)]
+    for start in (10, 15):
+        citations.cite(wind, start, start + 4, number=citations.number(wind))
+
+    assert numbers == [1, 2, 1]
+    assert [(each.number, each.start) for each in citations.all()] == [(2, 10), (2, 15)]
+
+
+def test_what_a_withdrawn_text_cited_is_forgotten() -> None:
+    citations = Citations()
+    citations.cite(a_passage(), 10, 14, number=citations.number(a_passage()))
+    citations.clear()
+
+    assert citations.all() == ()
+    assert citations.number(a_passage("water.md")) == 1
+
+
 def test_only_the_first_quotes_are_told_where_that_is_wanted() -> None:
     citations = Citations()
     for name in ("wind.md", "water.md"):

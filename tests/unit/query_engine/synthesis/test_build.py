@@ -7,7 +7,6 @@ from errors import SettingsError, UnknownModelError
 from query_engine.synthesis.build import LanguageModels, build_language_models, other_model, writer_names
 from query_engine.synthesis.health import MonitoredSynthesizer
 from settings import LLMSettings, Settings, load_settings
-from tests.fakes.embedding import WordHashEmbedding
 from tests.fakes.synthesizers import ScriptedSynthesizer
 
 SERVER = LLMSettings(provider="openai", model="large", base_url="http://one.example/v1", api_key="secret")
@@ -48,7 +47,7 @@ def test_a_key_for_a_server_that_nobody_is_asked_at_is_refused_without_naming_it
     llm = SERVER.model_copy(update={"other_keys": SecretStr("http://two.example/v1/=sk-2")})
 
     with pytest.raises(SettingsError, match=r"holds a key for http://two\.example/v1/, which no model") as caught:
-        build_language_models(Settings(llm=llm), WordHashEmbedding())
+        build_language_models(Settings(llm=llm))
     assert "sk-2" not in str(caught.value)
 
 
@@ -66,7 +65,7 @@ def test_a_local_fallback_does_not_get_the_servers_model_name() -> None:
 def test_models_are_asked_in_the_order_of_the_settings() -> None:
     llm = SERVER.model_copy(update={"fallbacks": "openai:b, openai:c@http://two.example/v1"})
 
-    roster = build_language_models(Settings(llm=llm), WordHashEmbedding())
+    roster = build_language_models(Settings(llm=llm))
 
     assert [writer.name for writer in roster.writers] == ["openai"] * 3
     assert roster.query_model is not None
@@ -76,7 +75,7 @@ def test_models_are_asked_in_the_order_of_the_settings() -> None:
 def test_another_model_can_help_with_the_question_also_where_answers_are_quotes() -> None:
     llm = LLMSettings(query_model="openai:small@http://two.example/v1")
 
-    roster = build_language_models(Settings(llm=llm), WordHashEmbedding())
+    roster = build_language_models(Settings(llm=llm))
 
     assert roster.writers == ()
     assert roster.query_model is not None
@@ -85,14 +84,14 @@ def test_another_model_can_help_with_the_question_also_where_answers_are_quotes(
 
 
 def test_without_any_model_nobody_writes_and_nobody_helps() -> None:
-    roster = build_language_models(Settings(), WordHashEmbedding())
+    roster = build_language_models(Settings())
 
     assert (roster.writers, roster.query_model, roster.ready) == ((), None, True)
 
 
 def test_the_writers_are_ready_as_long_as_one_of_them_is() -> None:
     llm = SERVER.model_copy(update={"fallbacks": "openai:b"})
-    roster = build_language_models(Settings(llm=llm), WordHashEmbedding())
+    roster = build_language_models(Settings(llm=llm))
 
     roster.writers[0].ready = False
     assert roster.ready
@@ -103,7 +102,7 @@ def test_the_writers_are_ready_as_long_as_one_of_them_is() -> None:
 
 def test_fallbacks_without_a_model_that_could_fail_are_refused() -> None:
     with pytest.raises(SettingsError, match="names none that could fail"):
-        build_language_models(Settings(llm=LLMSettings(fallbacks="openvino")), WordHashEmbedding())
+        build_language_models(Settings(llm=LLMSettings(fallbacks="openvino")))
 
 
 @pytest.mark.parametrize("value", ["gpt", "openai:", "openai:a openai:b", "openai:a@ftp://x", ","])

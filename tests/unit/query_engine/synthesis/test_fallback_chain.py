@@ -11,10 +11,11 @@ from query_engine.runtime.deadline import Deadline
 from query_engine.runtime.threads import iterate_in_thread
 from query_engine.runtime.time_limit import in_time
 from query_engine.schema.answer_warning import AnswerWarning
-from query_engine.schema.citations import Citations, Shown
+from query_engine.schema.citations import Citations
 from query_engine.schema.events import Done, Event, Restarted, Step, Token
 from query_engine.schema.passage import Passage
-from query_engine.synthesis.base import Piece, Synthesizer
+from query_engine.schema.source import Source
+from query_engine.synthesis.base import Declined, Piece, Synthesizer, Writer
 from query_engine.synthesis.fallback_chain import CUT, Answer, write
 from tests.fakes.engines import a_passage
 from tests.fakes.synthesizers import ScriptedSynthesizer
@@ -34,7 +35,7 @@ class Hanging:
         self.release = threading.Event()
         self.told_to_stop = threading.Event()
 
-    def write(self, _q: str, _p: Sequence[Passage], _c: Citations, stop: threading.Event) -> Iterator[str]:
+    def write(self, _q: str, _s: Sequence[Source], _c: Citations, stop: threading.Event) -> Iterator[str]:
         yield from self._pieces
         self.release.wait()
         if stop.wait(PATIENCE_S):
@@ -42,34 +43,38 @@ class Hanging:
 
 
 class Quoting(ScriptedSynthesizer):
-    """Quotes at once; calls `then` when it has, because by then the test may let the other one go."""
+    """Quotes, once `before` has returned; calls `then` when it has, because by then the test may let the model go."""
 
     name = "extractive"
 
-    def __init__(self, then: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, then: Callable[[], object] = int, before: Callable[[], object] = int) -> None:
         super().__init__("Wind turns blades. ", "[cite]")
-        self._then = then
+        self._then, self._before = then, before
 
     def write(
-        self, question: str, passages: Sequence[Passage], citations: Citations, stop: threading.Event
+        self, question: str, read: Sequence[Passage | Source], citations: Citations, stop: threading.Event
     ) -> Iterator[Piece]:
-        yield from super().write(question, passages, citations, stop)
+        self._before()
+        yield from super().write(question, read, citations, stop)
         self._then()
 
 
 def an_answer() -> Answer:
     answer = Answer("What turns?")
     answer.passages = (a_passage(),)
+    answer.sources = tuple(map(Source, answer.passages))
     return answer
 
 
-def written(answer: Answer, synthesizers: Sequence[Synthesizer], seconds: float) -> AsyncGenerator[Event, None]:
+def written(
+    answer: Answer, model: Writer, seconds: float = PATIENCE_S, quoting: Synthesizer | None = None
+) -> AsyncGenerator[Event, None]:
     """Read an answer as the engine does."""
     deadline = Deadline(seconds)
 
     def stages() -> Generator[Event, None, None]:
         try:
-            yield from write(synthesizers, answer, deadline)
+            yield from write([model], quoting or Quoting(), answer, deadline)
             yield answer.done("generated_answer")
         finally:
             answer.join()
@@ -93,41 +98,58 @@ def on_screen(events: Sequence[Event]) -> str:
 
 
 class Reading(ScriptedSynthesizer):
-    """Says that it was not shown all passages."""
+    """Was not shown all sources."""
 
-    def __init__(self, *says: str | Exception, out_of_context: bool) -> None:
-        super().__init__(*says)
-        self._shown = Shown("The model was shown 1 of 2 passages whole.", out_of_context)
-
-    def write(self, _q: str, _p: Sequence[Passage], citations: Citations, _s: threading.Event) -> Iterator[Piece]:
-        citations.shown = self._shown
-        return super().write(_q, _p, citations, _s)
+    def write(
+        self, question: str, read: Sequence[Passage | Source], citations: Citations, stop: threading.Event
+    ) -> Iterator[Piece]:
+        citations.left_out = "The model was shown 1 of 2 sources."
+        return super().write(question, read, citations, stop)
 
 
-@pytest.mark.parametrize(
-    ("out_of_context", "kind", "warnings"),
-    [
-        (True, "warning", (AnswerWarning("passages_left_out", "The model was shown 1 of 2 passages whole."),)),
-        (False, "write", ()),
-    ],
-    ids=["the model's context", "the operator's limit"],
-)
-async def test_that_a_model_did_not_read_all_passages_is_a_step_and_a_warning_only_if_the_model_is_the_limit(
-    out_of_context: bool, kind: str, warnings: tuple[AnswerWarning, ...]
-) -> None:
-    model = Reading("Wind turns.", out_of_context=out_of_context)
+async def test_that_a_model_did_not_read_all_sources_is_a_step_and_a_warning() -> None:
+    *_, step, done = [event async for event in written(an_answer(), Reading("Wind turns."))]
 
-    step, done = [event async for event in written(an_answer(), [model, Quoting()], PATIENCE_S)][-2:]
-
-    assert step == Step(kind, "**Not all passages were read**: The model was shown 1 of 2 passages whole.")
+    assert isinstance(step, Step)
     assert isinstance(done, Done)
-    assert done.warnings == warnings
+    assert "The model was shown 1 of 2 sources." in step.text
+    assert done.warnings == (AnswerWarning("passages_left_out", "The model was shown 1 of 2 sources."),)
+
+
+async def test_a_model_that_does_not_know_declines_in_its_own_words_and_nobody_quotes() -> None:
+    events = [event async for event in written(an_answer(), ScriptedSynthesizer(Declined("I don't know. No dams.")))]
+
+    done = events[-1]
+    assert isinstance(done, Done)
+    assert (done.answer, done.synthesizer, on_screen(events)) == (None, None, "")
+    assert done.message == done.decline_text == "I don't know. No dams."
+
+
+async def test_what_a_model_wrote_and_no_source_holds_is_marked_where_it_stands() -> None:
+    done = await the_end_of(written(an_answer(), ScriptedSynthesizer("\nWind turns blades ", "at 4711 rpm.")))
+
+    assert done.answer is not None
+    assert [done.answer[one.start : one.end] for one in done.unsupported] == ["4711"]
+
+
+async def test_what_is_cited_when_the_text_has_ended_is_cited() -> None:
+    class Late(ScriptedSynthesizer):
+        def write(
+            self, question: str, read: Sequence[Passage | Source], citations: Citations, stop: threading.Event
+        ) -> Iterator[Piece]:
+            yield from super().write(question, read, citations, stop)
+            citations.cite(a_passage(), 10, 14)
+
+    events = [event async for event in written(an_answer(), Late("Wind turns."))]
+
+    assert isinstance(events[-1], Done)
+    assert events[-1].citations == events[-2].citations != ()  # type: ignore[union-attr]  # a token
 
 
 async def test_what_a_failed_model_did_not_read_is_not_told() -> None:
-    model = Reading(LLMError("It broke.", ""), out_of_context=True)
+    model = Reading(LLMError("It broke.", ""))
 
-    events = [event async for event in written(an_answer(), [model, Quoting()], PATIENCE_S)]
+    events = [event async for event in written(an_answer(), model)]
 
     assert isinstance(events[-1], Done)
     assert events[-1].warnings == (AnswerWarning("llm_failed", "It broke."),)
@@ -138,7 +160,7 @@ async def test_a_model_that_is_too_slow_is_replaced_by_quotes_while_it_still_han
     model = Hanging(*pieces)
     answer = an_answer()
 
-    events = [event async for event in written(answer, [model, Quoting(model.release.set)], SHORT_S)]
+    events = [event async for event in written(answer, model, SHORT_S, Quoting(model.release.set))]
 
     done = events[-1]
     assert isinstance(done, Done)
@@ -157,7 +179,7 @@ async def test_what_a_slow_model_wrote_stands_if_a_sentence_of_it_is_whole() -> 
     answer = an_answer()
     events = []
 
-    async for event in written(answer, [model, Quoting()], SHORT_S):
+    async for event in written(answer, model, SHORT_S):
         events.append(event)
         if isinstance(event, Token) and event.text == CUT:
             model.release.set()
@@ -170,9 +192,29 @@ async def test_what_a_slow_model_wrote_stands_if_a_sentence_of_it_is_whole() -> 
     assert not any(isinstance(event, Restarted) for event in events)
 
 
+async def test_a_mark_whose_sentence_is_cut_short_cites_its_source() -> None:
+    release = threading.Event()
+
+    class Cut(ScriptedSynthesizer):
+        def write(
+            self, question: str, read: Sequence[Passage | Source], citations: Citations, stop: threading.Event
+        ) -> Iterator[Piece]:
+            yield f"Wind turns blades. It [{citations.number(a_passage())}] al"
+            release.wait()
+            yield from super().write(question, read, citations, stop)
+
+    events = written(an_answer(), Cut(), SHORT_S)
+    done = await the_end_of(events)
+    release.set()
+    await events.aclose()
+
+    assert done.answer == "Wind turns blades. It [1] al …"
+    assert [(each.number, each.quote) for each in done.citations] == [(1, "Wind turns blades.")]
+
+
 async def test_a_thread_that_never_stops_does_not_keep_the_last_event_back() -> None:
     model = Hanging("Wind turns blades.")
-    events = written(an_answer(), [model, Quoting()], SHORT_S)
+    events = written(an_answer(), model, SHORT_S)
 
     done = await the_end_of(events)
 
@@ -184,11 +226,11 @@ async def test_a_thread_that_never_stops_does_not_keep_the_last_event_back() -> 
 
 
 async def test_without_time_for_any_synthesizer_the_answer_says_so() -> None:
-    model = Hanging()
-    events = written(an_answer(), [model], 0.05)
+    release = threading.Event()
+    events = written(an_answer(), ScriptedSynthesizer(LLMError("It broke.", "")), 0.2, Quoting(before=release.wait))
 
     done = await the_end_of(events)
-    model.release.set()
+    release.set()
     await events.aclose()
 
     assert done.answer is None
@@ -207,7 +249,7 @@ async def test_a_late_search_leaves_an_honest_answer() -> None:
 
 def test_a_failure_of_the_quotes_is_raised() -> None:
     with pytest.raises(LLMError, match="It broke"):
-        list(write([ScriptedSynthesizer(LLMError("It broke.", ""))], an_answer(), Deadline(60)))
+        list(write([], ScriptedSynthesizer(LLMError("It broke.", "")), an_answer(), Deadline(60)))
 
 
 def test_closing_stops_the_model_within_a_token() -> None:
@@ -217,7 +259,7 @@ def test_closing_stops_the_model_within_a_token() -> None:
     class Counting:
         name = "openai"
 
-        def write(self, _q: str, _p: Sequence[Passage], _c: Citations, stop: threading.Event) -> Iterator[str]:
+        def write(self, _q: str, _s: Sequence[Source], _c: Citations, stop: threading.Event) -> Iterator[str]:
             try:
                 while True:
                     yield "word "
@@ -227,7 +269,7 @@ def test_closing_stops_the_model_within_a_token() -> None:
                 ended.set()
 
     answer = an_answer()
-    events = write([Counting(), Quoting()], answer, Deadline(60))
+    events = write([Counting()], Quoting(), answer, Deadline(60))
     for event in events:
         if isinstance(event, Token):
             break
@@ -241,7 +283,7 @@ def test_closing_stops_the_model_within_a_token() -> None:
 
 def test_a_client_that_leaves_ends_the_wait_for_a_silent_model() -> None:
     model, answer, deadline = Hanging(), an_answer(), Deadline(PATIENCE_S)
-    events = write([model, Quoting()], answer, deadline)
+    events = write([model], Quoting(), answer, deadline)
     next(events)
     deadline.stop.set()
 
@@ -261,9 +303,9 @@ def test_a_piece_that_comes_too_late_is_not_cited() -> None:
         name = "openai"
 
         def write(
-            self, _q: str, passages: Sequence[Passage], citations: Citations, stop: threading.Event
+            self, _q: str, sources: Sequence[Source], citations: Citations, stop: threading.Event
         ) -> Iterator[str]:
-            first, late = passages
+            first, late = (one.passage for one in sources)
             yield f"Wind turns blades. [{citations.cite(first, first.start, first.end)}]"
             go_on.wait(PATIENCE_S)
             mark = citations.cite(late, late.start, late.end)
@@ -272,8 +314,8 @@ def test_a_piece_that_comes_too_late_is_not_cited() -> None:
             yield f" Water too. [{mark}]"
 
     answer = an_answer()
-    answer.passages = (a_passage(), second)
-    events = write([Citing(), Quoting()], answer, Deadline(60))
+    answer.sources = (Source(a_passage()), Source(second))
+    events = write([Citing()], Quoting(), answer, Deadline(60))
     next(event for event in events if isinstance(event, Token))
     go_on.set()
     assert cited.wait(PATIENCE_S)
@@ -291,7 +333,7 @@ async def test_quotes_take_over_from_a_model_that_fails_unforeseen_and_the_log_s
 ) -> None:
     model = ScriptedSynthesizer(*pieces, RecursionError("too deep inside"))
 
-    events = [event async for event in written(an_answer(), [model, Quoting()], PATIENCE_S)]
+    events = [event async for event in written(an_answer(), model)]
 
     done = events[-1]
     assert isinstance(done, Done)
@@ -304,4 +346,4 @@ async def test_quotes_take_over_from_a_model_that_fails_unforeseen_and_the_log_s
 
 def test_an_unforeseen_failure_of_the_last_synthesizer_is_raised_as_it_is() -> None:
     with pytest.raises(KeyError, match="bug"):
-        list(write([ScriptedSynthesizer(KeyError("bug"))], an_answer(), Deadline(60)))
+        list(write([], ScriptedSynthesizer(KeyError("bug")), an_answer(), Deadline(60)))

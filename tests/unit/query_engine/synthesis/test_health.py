@@ -5,8 +5,7 @@ import pytest
 
 from errors import LLMError
 from query_engine.schema.citations import Citations
-from query_engine.schema.passage import Passage
-from query_engine.synthesis.draft import UNSUPPORTED
+from query_engine.schema.source import Source
 from query_engine.synthesis.health import MonitoredSynthesizer
 from tests.fakes.synthesizers import text_of
 
@@ -16,18 +15,17 @@ class Moody:
 
     name = "openai"
     failing = False
-    code = "llm_failed"
     bug: Exception | None = None
 
     def write(
-        self, question: str, passages: Sequence[Passage], citations: Citations, stop: threading.Event
+        self, question: str, sources: Sequence[Source], citations: Citations, stop: threading.Event
     ) -> Iterator[str]:
         yield "Wind "
         if self.bug is not None:
             raise self.bug
         if self.failing:
-            raise LLMError("The server hung up.", "Start it again.", self.code)
-        yield f"answers {question} {len(passages)} {citations.all()} {stop.is_set()}"
+            raise LLMError("The server hung up.", "Start it again.")
+        yield f"answers {question} {len(sources)} {citations.all()} {stop.is_set()}"
 
 
 def write(watched: MonitoredSynthesizer) -> str:
@@ -56,16 +54,6 @@ def test_an_answer_given_up_by_its_reader_changes_nothing() -> None:
     del pieces
 
     assert watched.ready
-
-
-def test_a_model_that_writes_what_nothing_supports_is_still_there() -> None:
-    synthesizer = Moody()
-    synthesizer.failing, synthesizer.code = True, UNSUPPORTED
-    watched = MonitoredSynthesizer(synthesizer)
-
-    with pytest.raises(LLMError, match="hung up"):
-        write(watched)
-    assert (watched.ready, watched.reason) == (True, "The last answer failed: The server hung up.")
 
 
 def test_an_unforeseen_failure_is_noted_too() -> None:

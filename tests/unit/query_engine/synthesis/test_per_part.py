@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from query_engine.answerability.classifier import Confidence
 from query_engine.answerability.part_coverage import PartEvidence
-from query_engine.question.decompose_rules import Part
 from query_engine.schema.citations import Citations
 from query_engine.schema.passage import Passage
 from query_engine.synthesis.per_part import PerPartSynthesizer
@@ -33,7 +32,7 @@ class Quoting(QuotingSynthesizer):
 
 
 def covered(name: str, *passages: Passage, sufficient: bool = True) -> PartEvidence:
-    return PartEvidence(Part(name, f"about {name}"), passages, Confidence(0.9, 0.5, 0.5, ()), sufficient)
+    return PartEvidence(f"about {name}", passages, Confidence(0.9, 0.5, 0.5, ()), sufficient)
 
 
 def written(synthesizer: Quoting, *parts: PartEvidence, passages: Sequence[Passage] = (MARS, VENUS)) -> str:

@@ -67,7 +67,6 @@ async def test_a_heading_that_names_nothing_is_asked_with_its_title_and_again_wi
         ("Tell me everything about wind", "Wind"),  # a title
         ("free air", "free air"),  # a name by which documents call something
         ("PV", ""),  # one that they do not know
-        ("wind vs salt", ""),
         ("Is the sun free and is it air?", ""),
     ],
 )
@@ -75,12 +74,6 @@ async def test_answers_must_name_what_the_topic_is_about(topic: str, about: str)
     first, *_ = await outline(KnowingEngine({}), Inquiry(topic), RetrievalSettings(), 8)
 
     assert (first.text, first.about) == (topic, about)
-
-
-async def test_the_parts_of_a_question_are_asked_before_headings() -> None:
-    topic = "Who found wind and why does the sun shine?"
-
-    assert (await asked(topic))[:3] == [topic, "Who found wind", "why does the sun shine"]
 
 
 async def test_a_document_without_headings_is_asked_by_its_title() -> None:

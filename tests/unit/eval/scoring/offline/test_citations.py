@@ -2,12 +2,10 @@
 
 import pytest
 
-from errors import ModelError
 from eval.cells import failed, not_applicable, scored
 from eval.rows import Quote, Row, Seen
-from eval.scoring.offline.citations import score_citations, supported
+from eval.scoring.offline.citations import marked_sentences, score_citations
 from eval.scoring.stage import Cells
-from tests.fakes.embedding import WordHashEmbedding
 from tests.fakes.eval_rows import answered, case, declined, quote, seen, unreplied
 
 TEXT = "Vindeby stood in Denmark. It had eleven turbines."
@@ -17,9 +15,7 @@ SECOND = quote(1, "It had eleven turbines.", doc_id="vindeby.txt", start=126, en
 
 
 def cells_of(row: Row) -> Cells:
-    return score_citations(
-        case(answer="Denmark"), row, lambda text, quotes: supported(text, quotes, WordHashEmbedding())
-    )
+    return score_citations(case(answer="Denmark"), row)
 
 
 def told(answer: str, *citations: Quote) -> Row:
@@ -150,7 +146,7 @@ def test_an_answer_of_marks_alone_has_quotes_all_the_same() -> None:
 
 def test_a_row_without_reply_has_failed_unless_there_is_nothing_to_cite() -> None:
     assert set(cells_of(unreplied()).values()) == {failed("no reply: the service took more than 5 s")}
-    assert score_citations(case(answer=None), unreplied(), lambda *_: False)["citation_recall"].not_applicable
+    assert score_citations(case(answer=None), unreplied())["citation_recall"].not_applicable
 
 
 def test_a_very_long_answer_is_not_cut_into_sentences() -> None:
@@ -159,10 +155,18 @@ def test_a_very_long_answer_is_not_cut_into_sentences() -> None:
     assert cells["citation_recall"] == failed("answer and quotes have 1000025 characters; up to 20000 are compared")
 
 
-def test_a_missing_model_is_told() -> None:
-    def missing(*_: object) -> bool:
-        raise ModelError("The embedding model is missing.", "Install it.")
-
-    cells = score_citations(case(answer="x"), told("Many turbines turned there. [1]", FIRST), missing)
-
-    assert cells["citation_recall"] == failed("The embedding model is missing.")
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("It turns [2].", [("It turns.", (2,))]),
+        ("It turns [1][3].", [("It turns.", (1, 3))]),
+        ("It turns. [1] It stops.[2]", [("It turns.", (1,)), ("It stops.", (2,))]),
+        ("It turns [1], then stops [2]. So it is.", [("It turns, then stops.", (1, 2)), ("So it is.", ())]),
+        ("[3] It turns. It stops.", [("It turns.", (3,)), ("It stops.", ())]),
+        ("- It turns [1]\n- It stops [2]\n", [("It turns", (1,)), ("It stops", (2,))]),
+    ],
+)
+def test_a_mark_belongs_to_the_sentence_it_stands_in_or_behind(
+    text: str, expected: list[tuple[str, tuple[int, ...]]]
+) -> None:
+    assert [(each.text, each.numbers) for each in marked_sentences(text)] == expected

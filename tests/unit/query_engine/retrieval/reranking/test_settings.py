@@ -9,7 +9,7 @@ from query_engine.runtime.deadline import Deadline
 from settings import LLMSettings, RerankSettings, Settings
 from tests.fakes.llm import FakeLLM
 
-LLM = LoadedModel(FakeLLM(says=[]), "fake", 4096, len)
+LLM = LoadedModel(FakeLLM(says=[]), "fake", lambda: 4096, len)
 
 
 @pytest.mark.parametrize(
