@@ -112,15 +112,18 @@ async def ask_service(
                     await exchange.post("/cache/clear", {})  # another route may have answered the same questions
                     for case in cases:
                         before = len(model.requests)
-                        row = await ask(exchange, route, case)
+                        row, marked = await ask(exchange, route, case)
                         replies = tuple(oracle.reply(request["messages"]) for request in model.requests[before:])
-                        shown.setdefault(route, []).append(Shown(case, row, replies))
+                        shown.setdefault(route, []).append(Shown(case, row, replies, marked))
                     tell(f"{route}: {len(cases)} questions asked")
     return shown
 
 
-async def ask(exchange: Exchange, route: str, case: NuggetCase) -> Row:
-    """Return what a route shows for a question; raise NoReplyError if that is not an answer."""
+async def ask(exchange: Exchange, route: str, case: NuggetCase) -> tuple[Row, tuple[str, ...]]:
+    """Return what a route shows for a question, and what of it is marked; raise NoReplyError if that is not an answer.
+
+    `/run` marks nothing: a step says it.
+    """
     bodies: dict[str, dict[str, Any]] = {
         "evaluate": {"query": case.question, "iid": case.id},
         "v1": {"model": CORPUS, "messages": [{"role": "user", "content": case.question}]},
@@ -133,13 +136,14 @@ async def ask(exchange: Exchange, route: str, case: NuggetCase) -> Row:
         stream = StreamReply()
         for line in reply.lines:
             stream.take(line.text.decode())
-        return stream.row(case.id, reply.seconds, reply.first_record_s)
+        return stream.row(case.id, reply.seconds, reply.first_record_s), ()
     found = {"query_id": case.id, **(reply.value or {})}
     if route == "query":
         found["generated_response"] = found["message"]
     elif route == "v1":
         found |= {**found["treeline"], "generated_response": found["choices"][0]["message"]["content"]}
-    return read_reply(json.dumps(found).encode(), case.id, reply.seconds)
+    marked = tuple(one["text"] if isinstance(one, dict) else one for one in found.get("unsupported") or ())
+    return read_reply(json.dumps(found).encode(), case.id, reply.seconds), marked
 
 
 def ask_stock(data_set: DataSet, settings: Settings, oracle: Oracle, cases: Sequence[NuggetCase]) -> list[Shown]:
@@ -174,6 +178,7 @@ def to_dict(shown: Shown) -> dict[str, Any]:
         **row.model_dump(mode="json", include={"id", "outcome", "answer", "synthesizer", "warnings"}),
         "citations": [one.model_dump(include={"number", "doc_id", "url"}) for one in row.citations],
         **{verdict: getattr(shown, verdict) for verdict in verdicts},
+        "marked": shown.marked,
         "replies": [asdict(reply) for reply in shown.replies],
     }
 

@@ -6,7 +6,8 @@ compares with what is shown. Pure.
 It recognises the question in the last message, and looks for the phrasings of its vital facts in the numbered sources.
 If at least half of these facts are there, it replies with the reference answer and cites the sources that hold them;
 otherwise, and for a near miss, it says that it does not know. A prompt without sources (planning, condensing) gets its
-question back. What is measured with it is an upper bound: no real model reads as well.
+question back. What is measured with it is an upper bound: no real model reads as well. In the shape `planted` one
+figure, version or option of the reference answer is changed; where it has none, the model does not know.
 """
 
 import re
@@ -18,7 +19,7 @@ from typing import Any, Literal, get_args
 from bench.quality.helpful.nuggets import NuggetCase
 from eval.nuggets import HELPFUL_RECALL, fold
 
-Shape = Literal["plain", "markdown"]
+Shape = Literal["plain", "markdown", "planted"]
 SHAPES: tuple[Shape, ...] = get_args(Shape)
 DECLINED = "I don't know. The sources are about something else."
 # What models write beside plain sentences, with text in code that looks like markup, a link or a citation.
@@ -36,6 +37,9 @@ HEADER = re.compile(
     r"""^[ \t#*>]*(?:<\w+\s(?:rank|id|index|number|n)\s?=\s?["']?|[\[【]|(?:source|document|passage)\s)(\d{1,4})\b""",
     re.IGNORECASE | re.MULTILINE,
 )
+
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
+FIGURE = re.compile(r"(?<![\w.,-])\d[\d.,]*\d(?!\w)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +83,11 @@ class Oracle:
             for number in [n for n, text in given if any(fold(phrase) in text for phrase in nugget.any)][:1]
         ]
         cited, right = tuple(dict.fromkeys(holders)), bool(vital) and len(holders) >= HELPFUL_RECALL * len(vital)
-        said = DECLINED
+        said, answer = DECLINED, (case.answer or "").strip() if case else ""
+        if self._shape == "planted":
+            right, answer = right and planted(answer) != answer, planted(answer)
         if case and right:
-            said = self._written((case.answer or "").strip(), cited)
+            said = self._written(answer, cited)
         elif case and not given:
             said = case.question
         return Reply(said, case.id if case else None, cited, len(holders), len(vital), right, sum(map(len, texts)))
@@ -99,6 +105,16 @@ class Oracle:
         if self._shape == "markdown":
             return MARKDOWN.format(answer=answer, marks="".join(f"【{number}】" for number in cited))
         return f"{answer} {''.join(f'[{number}]' for number in cited)}"
+
+
+def planted(answer: str) -> str:
+    """Return an answer with the last option, or else the last figure or version, changed."""
+    places = list(OPTION.finditer(answer)) or list(FIGURE.finditer(answer))
+    if not places:
+        return answer
+    place = places[-1]
+    wrong = f"{place[0]}-all" if place[0].startswith("-") else place[0][:-1] + str((int(place[0][-1]) + 3) % 10)
+    return answer[: place.start()] + wrong + answer[place.end() :]
 
 
 def sources(prompt: str) -> list[tuple[int, str]]:

@@ -9,6 +9,8 @@ citation marks, the list of sources at the end and white space. With |…| for a
     in_prompt            = |right reply| / |answerable|
     unchanged            = |right reply shown whole, as written| / |right reply|
     arrived              = |right reply whose answer is shown, as written| / |answerable|
+    marked               = |right reply of which `unsupported` names something| / |right reply|; of the shape `planted`
+                           that is what is found, of all others it is wrong
     cited_right          = mean over the arrived: citations of documents that hold a region of the question / citations;
                            0 without citations
     near misses declined = |declined near misses| / |near misses|
@@ -35,6 +37,7 @@ MEASURES = {
     "in_prompt": 3,
     "unchanged": 3,
     "arrived": 3,
+    "marked": 3,
     "cited_right": 3,
     "near misses declined": 3,
     "prompt, mean": 0,
@@ -49,11 +52,12 @@ _SOURCES = re.compile(r"\n\n(?:\*\*Sources\*\*|References:)\n")
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """One question: what the reader was shown, and all that the model replied on the way."""
+    """One question: what the reader was shown and what of it was marked, and all that the model replied on the way."""
 
     case: NuggetCase
     row: Row
     replies: tuple[Reply, ...]
+    marked: tuple[str, ...] = ()
 
     @property
     def right(self) -> Reply | None:
@@ -89,6 +93,7 @@ def scores(asked: Sequence[Shown]) -> dict[str, float | None]:
         "in_prompt": _mean([one.right is not None for one in answerable]),
         "unchanged": _mean([one.unchanged for one in answerable if one.right]),
         "arrived": _mean([one.arrived for one in answerable]),
+        "marked": _mean([bool(one.marked) for one in answerable if one.right]),
         "cited_right": _mean([one.cited_right for one in answerable if one.arrived]),
         "near misses declined": _mean([one.row.outcome == "declined" for one in near_misses]),
         "prompt, mean": _mean(chars),

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from bench.quality.helpful.nuggets import NuggetCase
-from bench.writer.oracle import DECLINED, Oracle, Reply
+from bench.writer.oracle import DECLINED, Oracle, Reply, planted
 from eval.cases import Nugget, Region
 
 SALT = NuggetCase(
@@ -101,6 +101,18 @@ def test_in_markdown_the_answer_stands_beside_a_table_and_code_that_looks_like_l
     assert told.cited == (2, 3)
     for part in (str(SALT.answer), "【2】【3】", "|---|", "`<value>`", "```sh\nrun", "https://host.example/a[0]\n```"):
         assert part in told.text
+
+
+@pytest.mark.parametrize(
+    ("answer", "wrong"),
+    [
+        ("Run `salt --dry` for 12 hours.", "Run `salt --dry-all` for 12 hours."),
+        ("It takes 12 hours, since version 2.3.10.", "It takes 12 hours, since version 2.3.13."),
+        ("The sun dries it.", "The sun dries it."),
+    ],
+)
+def test_an_option_or_a_figure_is_planted(answer: str, wrong: str) -> None:
+    assert planted(answer) == wrong
 
 
 def test_the_characters_of_all_messages_are_counted() -> None:

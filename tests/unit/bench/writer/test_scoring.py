@@ -1,5 +1,7 @@
 """What is shown counts as written whatever became of its marks, and as changed otherwise."""
 
+from dataclasses import replace
+
 import pytest
 
 from bench.quality.helpful.nuggets import NuggetCase
@@ -94,7 +96,7 @@ def test_citations_are_right_if_they_name_a_document_of_the_regions(documents: t
 
 def test_each_measure_is_taken_over_the_questions_that_allow_it() -> None:
     asked = [
-        shown(ANSWER, told(chars=100), documents=("salt.md", "pepper.md")),
+        replace(shown(ANSWER, told(chars=100), documents=("salt.md", "pepper.md")), marked=("--dry",)),
         shown("The sun dries it.", told("How?", found=0, vital=0, chars=9), told(chars=200)),
         shown(None, told("I don't know.", found=0, chars=300)),
         shown(None, told("I don't know.", case_id="2", found=0, vital=0, chars=900), case=NEAR_MISS),
@@ -106,6 +108,7 @@ def test_each_measure_is_taken_over_the_questions_that_allow_it() -> None:
         "in_prompt": 2 / 3,
         "unchanged": 0.5,
         "arrived": 1 / 3,
+        "marked": 0.5,
         "cited_right": 0.5,
         "near misses declined": 0.5,
         "prompt, mean": 200.0,
@@ -120,6 +123,7 @@ def test_what_no_question_allows_is_not_measured() -> None:
         "in_prompt",
         "unchanged",
         "arrived",
+        "marked",
         "cited_right",
         "prompt, mean",
         "prompt, p95",
