@@ -241,7 +241,8 @@ class Engine:
         found = (*retrieval.passages, *retrieval.left_out)
         if not self._settings.retrieval.merge:
             return tuple(map(Source, retrieval.passages))
-        return sections(found, stored_documents(self.corpus.documents), self._settings.answer.max_context_chars)
+        room = min(self._settings.answer.max_context_chars, self._models[0].room_chars())
+        return sections(found, stored_documents(self.corpus.documents), room)
 
     def _quoting_for(self, gathering: Evidence, *, expected: bool) -> Synthesizer:
         """Return who quotes where no language model answers.

@@ -25,6 +25,9 @@ PROMPTS = Path(__file__).parent / "prompts"
 NO_REFERENCE = "No Reference"
 # What a chat template may put around one message, beyond its text.
 TEMPLATE_TOKENS = 24
+QUESTION_TOKENS = 100
+# Figures and code take the most tokens.
+CHARS_PER_TOKEN = 2.5
 # The style whose sources are CRAG's ranked documents.
 RANKED = "short"
 
@@ -71,6 +74,11 @@ class PromptBuilder:
         self._ranked = style == RANKED
         instructions, _, self._question = _read(style).partition("\n\n")
         self._instructions = instructions.replace("{abstention}", _read("abstention"))
+
+    def room_chars(self) -> int:
+        """Return how many characters of sources fit beside a question of usual length, on the safe side."""
+        others = self._count(self._instructions + self._question) + 3 * TEMPLATE_TOKENS + QUESTION_TOKENS
+        return max(0, int((self._max_prompt_tokens() - others) * CHARS_PER_TOKEN))
 
     def build(self, question: str, sources: Sequence[Source]) -> Prompt:
         """Put as many sources as fit, in their order, before the question, or `NO_REFERENCE` if there are none.

@@ -13,9 +13,13 @@ from query_engine.schema.hit import LeafHit
 from query_engine.schema.passage import DocumentKey, Passage
 from query_engine.schema.source import Source
 
-LEAVES_K = 30
-# A longer parent is not read whole; blocks are never cut, so a section may be somewhat longer.
-SECTION_CHARS = 1500
+LEAVES_K = 60
+# A longer parent is not read whole; blocks are never cut, so a section may be somewhat longer. Where there is little
+# room, several shorter ones find more: a section takes a share of it at most.
+SECTION_CHARS = 1000
+SECTION_SHARE = 8
+# An item, a row or a block of code that is longer may be cut.
+BLOCK_CHARS = 1500
 
 DocumentOf = Callable[[Passage], StoredDocument | None]
 
@@ -64,7 +68,7 @@ def sections(passages: Sequence[Passage], document_of: DocumentOf, budget_chars:
     """
     chosen: list[_Section] = []
     seen: set[str] = set()
-    room = budget_chars
+    room, most = budget_chars, min(SECTION_CHARS, budget_chars // SECTION_SHARE)
     for passage, hit in _leaves(passages):
         document = document_of(passage)
         if document is None or not document.text.startswith(passage.text, passage.start):
@@ -73,7 +77,7 @@ def sections(passages: Sequence[Passage], document_of: DocumentOf, budget_chars:
         if holder is not None:
             holder.hits.append(hit)
             continue
-        start, end = _around(document, hit)
+        start, end = _around(document, hit, most)
         words = " ".join(document.text[start:end].split())
         if not words or words in seen:
             continue
@@ -111,8 +115,8 @@ def _alone(passage: Passage) -> StoredDocument:
     return StoredDocument(passage.doc_id, passage.title, text, passage.url, corpus=passage.corpus).structured()
 
 
-def _around(document: StoredDocument, hit: LeafHit) -> tuple[int, int]:
-    """Return the span of the section around a leaf, without the space around it."""
+def _around(document: StoredDocument, hit: LeafHit, most: int) -> tuple[int, int]:
+    """Return the span of the section around a leaf, of some `most` characters, without the space around it."""
     low, high = _parent(document, hit)
     blocks = document.structure.blocks
     inside = document.structure.between(hit.start, hit.end)
@@ -120,7 +124,7 @@ def _around(document: StoredDocument, hit: LeafHit) -> tuple[int, int]:
         return low, high
     first, last = inside[0], inside[-1]
     start, end = _edges(document, (hit.start, hit.end), first, last)
-    if high - low <= SECTION_CHARS:
+    if high - low <= most:
         around = document.structure.between(low, high)
         first, last = around[0], around[-1]
         outer = _edges(document, (low, high), first, last)
@@ -130,15 +134,15 @@ def _around(document: StoredDocument, hit: LeafHit) -> tuple[int, int]:
         grows = True
         while grows:
             grows = False
-            if last + 1 < len(blocks) and blocks[last].end < high and blocks[last + 1].end - start <= SECTION_CHARS:
+            if last + 1 < len(blocks) and blocks[last].end < high and blocks[last + 1].end - start <= most:
                 last, end, grows = last + 1, blocks[last + 1].end, True
-            if first > 0 and blocks[first].start > low and end - blocks[first - 1].start <= SECTION_CHARS:
+            if first > 0 and blocks[first].start > low and end - blocks[first - 1].start <= most:
                 first, start, grows = first - 1, blocks[first - 1].start, True
     # A heading belongs to what stands below it, and a lead-in ends at what it announces.
     while last > first and blocks[last].kind == "heading" and end == blocks[last].end:
         last, end = last - 1, blocks[last - 1].end
     if document.text[start:end].rstrip().endswith(":") and last + 1 < len(blocks):
-        end = min(blocks[last + 1].end, end + SECTION_CHARS)
+        end = min(blocks[last + 1].end, end + most)
     stripped = document.text[start:end]
     return start + len(stripped) - len(stripped.lstrip()), start + len(stripped.rstrip())
 
@@ -157,8 +161,8 @@ def _parent(document: StoredDocument, hit: LeafHit) -> tuple[int, int]:
 def _edges(document: StoredDocument, span: tuple[int, int], first: int, last: int) -> tuple[int, int]:
     """Return a span, widened to whole blocks: a list item, a row, code; long ones stay cut as they are."""
     blocks = document.structure.blocks
-    start = blocks[first].start if blocks[first].end - blocks[first].start <= SECTION_CHARS else span[0]
-    end = blocks[last].end if blocks[last].end - blocks[last].start <= SECTION_CHARS else span[1]
+    start = blocks[first].start if blocks[first].end - blocks[first].start <= BLOCK_CHARS else span[0]
+    end = blocks[last].end if blocks[last].end - blocks[last].start <= BLOCK_CHARS else span[1]
     return start, end
 
 

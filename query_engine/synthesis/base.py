@@ -50,7 +50,11 @@ class Writer(Protocol):
     """Writes one answer with a language model; see `Synthesizer.write`, which reads passages instead."""
 
     name: str
-    """Who writes: `huggingface`, `openvino` or `openai`."""
+    """Who writes: `huggingface`, `openvino`, `openai` or `ollama`."""
+
+    def room_chars(self) -> int:
+        """Return how many characters of sources its window has room for, on the safe side; may ask its server."""
+        ...
 
     def write(
         self, question: str, sources: Sequence[Source], citations: Citations, stop: threading.Event

@@ -49,6 +49,10 @@ class GenerativeSynthesizer:
         self._prompts = prompts
         self._max_words = max_words
 
+    def room_chars(self) -> int:
+        """Return how many characters of sources the model's window has room for, on the safe side."""
+        return self._prompts.room_chars()
+
     def write(
         self, question: str, sources: Sequence[Source], citations: Citations, stop: threading.Event
     ) -> Iterator[Piece]:

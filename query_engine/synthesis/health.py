@@ -28,6 +28,10 @@ class MonitoredSynthesizer:
         self.ready = True
         self.reason = "Loaded, not used yet."
 
+    def room_chars(self) -> int:
+        """See `Writer`."""
+        return self._watched.room_chars()
+
     def write(
         self, question: str, sources: Sequence[Source], citations: Citations, stop: threading.Event
     ) -> Iterator[Piece]:

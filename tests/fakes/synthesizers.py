@@ -14,7 +14,14 @@ def text_of(pieces: Iterable[Piece]) -> str:
     return "".join(piece for piece in pieces if isinstance(piece, str))
 
 
-class ScriptedSynthesizer:
+class Roomy:
+    """Has room for all sources."""
+
+    def room_chars(self) -> int:
+        return 1_000_000
+
+
+class ScriptedSynthesizer(Roomy):
     """Yields its script piece by piece, whether it reads passages or sources; an exception in the script is raised.
 
     Attributes:

@@ -18,14 +18,14 @@ from query_engine.schema.source import Source
 from query_engine.synthesis.base import Declined, Piece, Synthesizer, Writer
 from query_engine.synthesis.fallback_chain import CUT, Answer, write
 from tests.fakes.engines import a_passage
-from tests.fakes.synthesizers import ScriptedSynthesizer
+from tests.fakes.synthesizers import Roomy, ScriptedSynthesizer
 
 # Long enough for a quote on a busy machine, short enough for a test.
 SHORT_S = 1.0
 PATIENCE_S = 30
 
 
-class Hanging:
+class Hanging(Roomy):
     """Yields its pieces, and then nothing until `release` is set: not even when it is told to stop."""
 
     name = "openai"
@@ -256,7 +256,7 @@ def test_closing_stops_the_model_within_a_token() -> None:
     go_on, ended = threading.Semaphore(0), threading.Event()
     written_after: list[bool] = []
 
-    class Counting:
+    class Counting(Roomy):
         name = "openai"
 
         def write(self, _q: str, _s: Sequence[Source], _c: Citations, stop: threading.Event) -> Iterator[str]:
@@ -299,7 +299,7 @@ def test_a_piece_that_comes_too_late_is_not_cited() -> None:
     second = replace(a_passage("water.md"), node_id="w.1")
     go_on, cited = threading.Event(), threading.Event()
 
-    class Citing:
+    class Citing(Roomy):
         name = "openai"
 
         def write(

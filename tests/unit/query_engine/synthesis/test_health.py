@@ -7,10 +7,10 @@ from errors import LLMError
 from query_engine.schema.citations import Citations
 from query_engine.schema.source import Source
 from query_engine.synthesis.health import MonitoredSynthesizer
-from tests.fakes.synthesizers import text_of
+from tests.fakes.synthesizers import Roomy, text_of
 
 
-class Moody:
+class Moody(Roomy):
     """Writes two words, or fails after the first."""
 
     name = "openai"
