@@ -96,6 +96,9 @@ GONE = (
         "RAG_INGEST__OCR_MEMORY_MB": "Raise RAG_INGEST__PARSE_MEMORY_MB.",
         "RAG_RERANK__TOP_K": "Set RAG_RETRIEVAL__TOP_K.",
         "RAG_RERANK__QUERY": "Send `rerank_query` with a search.",
+        "RAG_LLM__GROUNDING": "Unset it: what no source holds is marked, and nothing is hidden.",
+        "RAG_LLM__LONG_EVIDENCE": "Unset it; RAG_ANSWER__MAX_CONTEXT_CHARS says how much a model reads.",
+        "RAG_ANSWER__SPELLING": "Unset it: words are searched for as they are typed.",
     }
     | {
         f"{PREFIX}SOURCES__{name}": _OPTIONS.format(name.partition("_")[0])

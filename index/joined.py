@@ -247,13 +247,6 @@ class JoinedWords(LexicalIndex):
         """Say whether a leaf, or the name of a document, holds a term."""
         return any(member.has(term) for member in self._members)
 
-    def beginning(self, letter: str, chars: int) -> Mapping[str, int]:
-        """Return the terms of this length with this beginning, each with the number of leaves that hold it."""
-        found = Counter[str]()
-        for member in self._members:
-            found.update(member.beginning(letter, chars))
-        return found
-
     def search_queries(
         self,
         queries: Iterable[tuple[Any, float]],

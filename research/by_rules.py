@@ -1,9 +1,9 @@
-"""Review passages without a language model: the gate judges each part, a gap is searched for in what was found.
+"""Review passages without a language model: the gate judges them, a gap is searched for in what was found.
 
 Flow: `loop.py` -> **here** (`answerability/`) -> a `Review`. It also takes over when a language model fails.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from query_engine.answerability.classifier import Confidence
@@ -13,7 +13,7 @@ from query_engine.schema.passage import Passage
 from research.schema import Review
 from research.wording import was_asked
 
-# Of the passages of a part that is covered, those that are kept as useful.
+# Of the passages that are sufficient, those that are kept as useful.
 KEPT = 3
 # Documents in which a gap is searched for, one a round.
 MOST_TITLES = 2
@@ -25,7 +25,6 @@ class Notes:
 
     Attributes:
         question: the whole one.
-        parts: what it asks for; the question itself if it asks for one thing.
         asked: all queries, in order.
         found: query -> its passages, best first.
         fused: all passages, best first.
@@ -34,7 +33,6 @@ class Notes:
     """
 
     question: str
-    parts: tuple[str, ...]
     asked: list[str] = field(default_factory=list)
     found: dict[str, tuple[Passage, ...]] = field(default_factory=dict)
     fused: tuple[Passage, ...] = ()
@@ -47,19 +45,19 @@ class RuleReviewer:
 
     Args:
         notes: read, not changed.
-        context: judges parts.
-        sufficient_from: confidence of a question without parts from which no further round is worth it.
+        context: judges passages.
+        sufficient_from: confidence from which no further round is worth it.
 
     Attributes:
-        evidence: the best found for each part so far; empty before the first review.
+        evidence: the best found so far; None before the first review.
     """
 
     def __init__(self, notes: Notes, context: SearchContext, sufficient_from: float) -> None:
         self._notes = notes
         self._context = context
         self._sufficient_from = sufficient_from
-        self._for_part = [[part] for part in notes.parts]
-        self.evidence: list[PartEvidence] = []
+        self._wordings = [notes.question]
+        self.evidence: PartEvidence | None = None
 
     def review(self, queries: Sequence[str], *, looking: bool = True) -> Review:
         """Judge what is known by now, and word what is missing for the next round.
@@ -68,65 +66,41 @@ class RuleReviewer:
             queries: those of this round.
             looking: whether a further round may follow; otherwise nothing is reworded.
         """
-        self.judge(queries)
-        gaps = [at for at, one in enumerate(self.evidence) if not self._enough(one)]
-        wordings = self._wordings(gaps) if looking else {}
-        for at, wording in wordings.items():
-            self._for_part[at].append(wording)
-        useful = [passage for one in self.evidence if self._enough(one) for passage in one.passages[:KEPT]]
-        return Review(
-            useful=tuple({passage.node_id: passage for passage in useful}.values()) or self._notes.fused,
-            summary="",
-            sufficient=not gaps,
-            missing=tuple(self._lacking(self.evidence[at]) for at in gaps),
-            queries=tuple(wordings.values()),
-        )
-
-    def judge(self, queries: Sequence[str]) -> None:
-        """Take into each part's evidence what this round's queries found for it, where that covers the part better."""
-        parts, found = self._notes.parts, self._notes.found
-        if not self.evidence:
-            self.evidence = [self._judged(part, found.get(part) or self._notes.fused) for part in parts]
-            return
-        for at, one in enumerate(self.evidence):
-            new = [found[query] for query in queries if query in found and query in self._for_part[at]]
-            if self._enough(one) or not new:
-                continue
-            judged = self._judged(one.part, merge([one.passages, *new], self._context.options))
-            if judged.confidence.value > one.confidence.value:
-                self.evidence[at] = judged
+        self.evidence = one = self._best(queries)
+        if self._enough(one):
+            return Review(one.passages[:KEPT] or self._notes.fused, "", True, (), ())
+        next_queries = self._reworded(one) if looking else ()
+        self._wordings += next_queries
+        missing = f"{self._notes.question}{_words(one.confidence)}"
+        return Review(self._notes.fused, "", False, (missing,), next_queries)
 
     @property
-    def covered(self) -> bool:
-        """Whether all parts are covered, by the gate's own measure."""
-        return bool(self.evidence) and all(one.sufficient for one in self.evidence)
+    def covered(self) -> Confidence | None:
+        """The judgement of the best found so far if it covers the question by the gate's own measure; else None."""
+        return self.evidence.confidence if self.evidence and self.evidence.sufficient else None
 
-    def _judged(self, part: str, passages: tuple[Passage, ...]) -> PartEvidence:
-        return judge_part(part, self._notes.parts, passages, self._context)
+    def _best(self, queries: Sequence[str]) -> PartEvidence:
+        """Return the evidence with what this round's queries found, if that covers the question better."""
+        found, before = self._notes.found, self.evidence
+        if before is None:
+            return self._judged(found.get(self._notes.question) or self._notes.fused)
+        new = [found[query] for query in queries if query in found and query in self._wordings]
+        if self._enough(before) or not new:
+            return before
+        judged = self._judged(merge([before.passages, *new], self._context.options))
+        return max(before, judged, key=lambda one: one.confidence.value)
+
+    def _judged(self, passages: tuple[Passage, ...]) -> PartEvidence:
+        return judge_part(self._notes.question, (), passages, self._context)
 
     def _enough(self, one: PartEvidence) -> bool:
-        if len(self.evidence) > 1:
-            return one.sufficient
         return one.sufficient and one.confidence.value >= self._sufficient_from
 
-    def _wordings(self, gaps: Sequence[int]) -> Mapping[int, str]:
-        """Return each gap that has one a query that was not asked yet: behind the title of a document that was found.
-
-        What the other parts found comes first: a part may ask about what they name.
-        """
-        wordings = {}
-        for at in gaps:
-            one = self.evidence[at]
-            others = [other.passages[0] for other in self.evidence if other is not one and other.passages]
-            titles = dict.fromkeys(passage.title for passage in (*others, *one.passages) if passage.title)
-            queries = [f"{title}: {one.part}" for title in list(titles)[:MOST_TITLES]]
-            new = [query for query in queries if not was_asked(query, self._notes.asked)]
-            if new:
-                wordings[at] = new[0]
-        return wordings
-
-    def _lacking(self, one: PartEvidence) -> str:
-        return f"{one.part}{_words(one.confidence)}"
+    def _reworded(self, one: PartEvidence) -> tuple[str, ...]:
+        """Return a query that was not asked yet, behind the title of a document that was found; none if all were."""
+        titles = dict.fromkeys(passage.title for passage in one.passages if passage.title)
+        queries = (f"{title}: {self._notes.question}" for title in list(titles)[:MOST_TITLES])
+        return tuple(query for query in queries if not was_asked(query, self._notes.asked))[:1]
 
 
 def _words(confidence: Confidence) -> str:

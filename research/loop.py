@@ -67,7 +67,7 @@ class Tools:
         helper: asks the language model; None goes by rules.
         reranking: reorders the fused passages; None leaves them.
         options: of the loop.
-        sufficient_from: confidence from which a question without parts needs no further round, where rules review.
+        sufficient_from: confidence from which no further round is needed, where rules review.
     """
 
     search: Search
@@ -86,11 +86,14 @@ class Research:
         tools: what to work with.
 
     Attributes:
+        parts: none; the rounds are about the whole question.
         retrieval: one list of passages of all rounds, once `steps` has ended; useful ones first.
         rounds: those that were finished.
         contradictions: that reviews found, each pair of documents once.
         stop: set when nobody waits for the answer any more.
     """
+
+    parts: Sequence[PartEvidence] = ()
 
     def __init__(self, question: str, context: SearchContext, tools: Tools) -> None:
         self.retrieval = Retrieval((), {})
@@ -98,7 +101,7 @@ class Research:
         self.contradictions: list[Contradiction] = []
         self._context = context
         self._tools = tools
-        self._notes = Notes(question, (question,))
+        self._notes = Notes(question)
         self._warnings: list[AnswerWarning] = []
         self._threads: list[Future[Any]] = []
         self._limit = context.deadline.for_stage(tools.options.timeout_s)
@@ -136,17 +139,9 @@ class Research:
         yield from shown
         self.retrieval = Retrieval(passages, {"retrieve": _ms_since(started)}, tuple(self._warnings))
 
-    @property
-    def parts(self) -> Sequence[PartEvidence]:
-        """None: the rounds are about the whole question."""
-        return ()
-
     def confidence(self, merged: Confidence) -> Confidence:
-        """Return the better judgement: of all passages, or of the least covered part's if all parts are covered."""
-        if not self._rules.covered:
-            return merged
-        least = min((one.confidence for one in self._rules.evidence), key=lambda one: one.value)
-        return max(merged, least, key=lambda one: one.value)
+        """Return the better judgement: of all passages, or of the best that rules found if that covers the question."""
+        return max(merged, self._rules.covered or merged, key=lambda one: one.value)
 
     def ended(self) -> None:
         """Wait until the threads of the rounds and all searches have ended; blocks."""
@@ -277,13 +272,11 @@ class Research:
         self._context.deadline.check_wanted("while it was searched")
 
     def _passages(self) -> tuple[Passage, ...]:
-        """Return the passages of all rounds within the budget: useful ones first, and something for each part."""
+        """Return the passages of all rounds within the budget, useful ones first."""
         notes, options = self._notes, self._context.options
         by_model = any(one.review.by == "model" for one in self.rounds)
         if len(notes.found) == 1 and self._tools.reranking is None and not by_model:
             return next(iter(notes.found.values()))
-        if self.parts and not by_model:
-            return merge([notes.fused, *(part.passages for part in self.parts)], options)
         return merge([(*notes.useful, *notes.fused)], options)
 
     def _model_reviewer(self, helper: ModelHelper, tell: Tell) -> ModelReviewer:

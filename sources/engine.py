@@ -14,7 +14,6 @@ from query_engine.answer_stream import answer_stream
 from query_engine.engine import GatheringOver
 from query_engine.inquiry import Inquiry
 from query_engine.question.condense import Condenser
-from query_engine.question.decompose import Planner
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.events import Event
 from query_engine.synthesis.fallback_chain import Answer, ms_since
@@ -23,8 +22,6 @@ from sources import steps
 from sources.base import Source
 from sources.corpus import NAME, DocumentEngines, open_source_corpus
 
-# A question and its parts; services are asked all of them at once.
-MAX_QUERIES = 4
 NO_PAGES = f"{engine_steps.DONT_KNOW} No source returned a page. {{why}}"
 
 
@@ -48,7 +45,6 @@ class SourceEngine:
         self._asked = tuple(sources)
         self._settings = settings
         self._condenser = Condenser()
-        self._planner = Planner()
         self.sources = tuple(source.name for source in sources)
 
     def stream(self, inquiry: Inquiry, gathering: GatheringOver | None = None) -> AsyncGenerator[Event, None]:
@@ -65,7 +61,7 @@ class SourceEngine:
     def _stages(
         self, inquiry: Inquiry, answer: Answer, deadline: Deadline, gathering: GatheringOver | None
     ) -> Generator[Event, None, None]:
-        queries = self._queries(inquiry, answer.question, deadline)
+        queries = [self._query(inquiry, answer.question, deadline)]
         yield steps.asking(self.sources, queries)
         with open_source_corpus(self._engines, self._asked, answer.question, self._settings.sources) as corpus:
             started = time.perf_counter()
@@ -81,11 +77,6 @@ class SourceEngine:
                 why = " ".join(dict.fromkeys(one.error.fact for one in found if one.error))
                 yield answer.done("no_retrieval", NO_PAGES if why else engine_steps.NOTHING_FOUND, why=why)
 
-    def _queries(self, inquiry: Inquiry, question: str, deadline: Deadline) -> list[str]:
-        """Return the question, as it stands without its conversation, and its parts, if it has any."""
-        if inquiry.turns:
-            question = self._condenser.condense(inquiry.turns, question, deadline).question
-        if not self._settings.answer.plan:
-            return [question]
-        parts = self._planner.plan(question, deadline).parts
-        return list(dict.fromkeys([question, *parts]))[:MAX_QUERIES]
+    def _query(self, inquiry: Inquiry, question: str, deadline: Deadline) -> str:
+        """Return the question as it stands without its conversation."""
+        return self._condenser.condense(inquiry.turns, question, deadline).question if inquiry.turns else question

@@ -83,7 +83,7 @@ def question_language(question: str) -> str:
     for language, script in _SCRIPTS:
         if script.search(question[:MAX_CHARS]):
             return language
-    votes = function_word_votes(question)
+    votes = _function_word_votes(question)
     best = max(votes, key=votes.__getitem__)  # English stands first: it wins a tie
     return best if votes[best] >= MIN_VOTES else "en"
 
@@ -91,10 +91,10 @@ def question_language(question: str) -> str:
 def plain_language(text: str) -> str | None:
     """Return the language of the beginning of a text; None where nothing speaks for any."""
     language = question_language(text)
-    return language if language != "en" or function_word_votes(text)["en"] >= MIN_VOTES else None
+    return language if language != "en" or _function_word_votes(text)["en"] >= MIN_VOTES else None
 
 
-def function_word_votes(question: str) -> dict[str, int]:
+def _function_word_votes(question: str) -> dict[str, int]:
     """Return how many of a question's words are function words of each language."""
     asked = question[:MAX_CHARS]
     words = [word.casefold().replace("’", "'") for word in _WORD.findall(asked)]

@@ -32,10 +32,9 @@ MARKS = 24
 KEPT_NAMES = 20_000
 # A run that was asked to stop does so between batches of this size.
 ADDED_ROWS = 500
-KEPT_LETTERS = 64
 # What a term's frequency multiplies its weight by at most: k1 + 1 of tantivy's BM25, whose k1 is 1.2.
 MAX_FREQUENCY_FACTOR = 2.2
-# Few: no search finds a word that is left out here. `synthesis/claims.py` adds those that support no claim.
+# Few: no search finds a word that is left out here. `query_engine/text/content_words.py` adds those that say nothing.
 STOP_WORDS = frozenset(
     "a about an and any are as at be been but by can could did do does for from had has have how i if in into is it "
     "its me my no not of on or our should so such than that the their them then there these they this those to was we "
@@ -69,7 +68,6 @@ class LexicalIndex:
             self._index.reload()
         self._is_stored = path is not None
         self._name_terms = lru_cache(KEPT_NAMES)(self._analyze_names)
-        self._terms_by_letter = lru_cache(KEPT_LETTERS)(self._read_terms)
         self._foreign = lru_cache(None)(self._words_in)
 
     def add(self, leaves: Iterable[tuple[str, str, str, str]], stopping: Callable[[], bool] = lambda: False) -> None:
@@ -192,13 +190,6 @@ class LexicalIndex:
             searcher = self._index.searcher()
             return any(searcher.doc_freq(field, term) for field in ("text", "names"))
 
-    def beginning(self, letter: str, chars: int) -> Mapping[str, int]:
-        """Return the terms of this length with this beginning, each with the number of leaves that hold it.
-
-        Those of a letter are read from the index once, and again when it has changed.
-        """
-        return self._terms_by_letter(letter).get(chars, {})
-
     def search(
         self, terms: Mapping[str, float], names: Iterable[str], top_k: int, versions: Collection[str] | None = None
     ) -> list[tuple[str, float]]:
@@ -269,14 +260,6 @@ class LexicalIndex:
             hits = searcher.search(query, limit=searcher.num_docs, count=False).hits
             return [str(searcher.doc(address)["node_id"][0]) for _, address in hits]
 
-    def _read_terms(self, letter: str) -> dict[int, dict[str, int]]:
-        by_length: dict[int, dict[str, int]] = {}
-        with self._failures():
-            for term, leaves in self._index.searcher().terms_with_prefix("text", letter):
-                if term.isalpha():
-                    by_length.setdefault(len(term), {})[term] = leaves
-        return by_length
-
     def _analyze_names(self, title: str, doc_id: str) -> NameTerms:
         return NameTerms(frozenset(self.terms(title)), frozenset(self.terms(document_names(title, doc_id))))
 
@@ -336,7 +319,6 @@ class LexicalIndex:
             finally:
                 writer.wait_merging_threads()
             self._index.reload()
-            self._terms_by_letter.cache_clear()
             self._foreign.cache_clear()
 
     @contextmanager

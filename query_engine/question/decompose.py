@@ -44,8 +44,9 @@ MAX_PART_CHARS = 300
 MIN_WORDS = 6
 # Two questions, things that are compared, or a clause that asks beside another one.
 _SEVERAL = re.compile(
-    r"\?.*\?|\b(?:both|versus|vs|compared?|differ\w*)\b|\b(?:and|then)\s(?:also\s)?(?:what|which|who|when|where|why|how)\b",
-    re.I | re.S,
+    r"\?[^?\w]*\w[^?]*\?|\b(?:both|each|versus|vs|compared?|differ\w*)\b|"
+    r"\band\s(?:also\s)?(?:what|which|who|when|where|why|how)\b",
+    re.I,
 )
 
 

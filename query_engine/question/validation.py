@@ -7,7 +7,7 @@ from errors import QuestionError
 from index.documents.normalization import normalize
 
 MAX_CHARS = 8000
-# Rules of grammar leave longer questions alone, and no model needs more to word one.
+# Longer questions are not reworded by rules, and no model needs more to word one.
 MAX_WORDED_CHARS = 500
 
 

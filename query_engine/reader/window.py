@@ -54,7 +54,7 @@ class Window:
             return self
         heading = layout.text[above.start : above.end].strip()
         added = set(WORD.findall(heading.lower())) - set(WORD.findall(self.text.lower()))
-        if all(in_dictionary(word, "en") for word in added):
+        if all(in_dictionary(word) for word in added):
             return self
         return replace(self, start=layout.text.index(heading, above.start))
 

@@ -148,7 +148,7 @@ class LeafRetriever(BaseRetriever):
         named = [
             (forms, name.count)
             for name, forms in called.items()
-            if name.count > 1 or not in_dictionary(name.words[0].lower(), "en")
+            if name.count > 1 or not in_dictionary(name.words[0].lower())
         ]
         return _ByWords(terms, hits, words.held(terms, hits), named)
 
@@ -201,7 +201,7 @@ class LeafRetriever(BaseRetriever):
         words = self._corpus.lexical_index
         held = frozenset[str]().union(*found.held.values())
         asked = WORD.findall(" ".join(search_words(query.text)[:MAX_NAMES]).lower())
-        return all(in_dictionary(word, "en") for word in asked if not held.isdisjoint(words.terms(word)))
+        return all(in_dictionary(word) for word in asked if not held.isdisjoint(words.terms(word)))
 
     def _parents(
         self, documents: Mapping[str, StoredDocument], embedding: Vector | None

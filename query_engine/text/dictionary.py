@@ -1,4 +1,4 @@
-"""Tell whether a dictionary has a word: pyspellchecker's lists, with the number of uses in film subtitles.
+"""Tell whether a dictionary of English has a word: pyspellchecker's list, with the number of uses in film subtitles.
 
 Flow: retrieval trusts words that no dictionary has, and windows prefer them -> **here**. Pure.
 """
@@ -31,12 +31,10 @@ _BRITISH = tuple(
 )
 
 
-def in_dictionary(word: str, language: str) -> bool:
-    """Say whether a lower-case word is in the dictionary of a language, or in English is built of words that are."""
-    known = dictionary(language)
-    forms = {word, folded(word)}
-    if language != "en":
-        return any(form in known for form in forms)
+def in_dictionary(word: str) -> bool:
+    """Say whether a lower-case word is in the dictionary, or is built of words that are."""
+    known = _dictionary()
+    forms = {word, _without_accents(word)}
     forms |= {form.replace(british, american) for form in forms for british, american in _BRITISH}
     forms |= {form.removesuffix(suffix) + end for form in forms for suffix in _SUFFIXES if form.endswith(suffix)
               for end in ("", "e") if len(form) - len(suffix) > MIN_CHARS}  # fmt: skip
@@ -49,13 +47,12 @@ def in_dictionary(word: str, language: str) -> bool:
     return any(known[half] >= MIN_USES for cut in cuts for half in [min(word[:cut], word[cut:], key=known.__getitem__)])
 
 
-def folded(word: str) -> str:
-    """Return a word in lower case and without accents."""
-    parts = normalize(word.casefold(), "NFKD")
+def _without_accents(word: str) -> str:
+    parts = normalize(word, "NFKD")
     return "".join(letter for letter in parts if not unicodedata.combining(letter))
 
 
 @cache
-def dictionary(language: str) -> SpellChecker:
-    """Return the words of a language, read when they are first needed; English takes 0.1 s and 16 MB."""
-    return SpellChecker(language=language, distance=1)
+def _dictionary() -> SpellChecker:
+    """Return the words, read when they are first needed; that takes 0.1 s and 16 MB."""
+    return SpellChecker()

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from errors import SettingsError
-from settings import GONE, load_settings, variables
+from settings import GONE, HOME, load_settings, variables
 
 
 def test_an_alias_is_read_and_the_own_name_wins(tmp_path: Path) -> None:
@@ -32,11 +32,17 @@ def test_a_default_pipeline_that_is_no_object_is_refused_by_its_name(given: str)
         ("RAG_RETRIEVAL__FUSION", "RAG_RETRIEVAL__DENSE_SHARE"),
         ("RAG_SOURCES__CLUEWEB_RERANK", "RAG_SOURCES__CLUEWEB_OPTIONS"),
         ("RAG_EXPANSION__FEEDBACK", "Unset it"),
+        ("RAG_ANSWER__SPELLING", "Unset it"),
     ],
 )
 def test_a_setting_that_is_gone_says_what_to_do_instead(name: str, remedy: str) -> None:
     with pytest.raises(SettingsError, match=f"{name} is not a setting any more.*{remedy}"):
         load_settings({name: "true"}, None)
+
+
+@pytest.mark.parametrize("preset", sorted((HOME / "presets").glob("*.env")), ids=lambda path: path.stem)
+def test_a_preset_names_no_setting_that_is_gone(preset: Path) -> None:
+    load_settings({}, preset)
 
 
 def test_no_setting_is_both_there_and_gone() -> None:

@@ -49,7 +49,7 @@ def test_a_part_is_on_again_where_asking_without_it_failed() -> None:
     [
         Part("gone: name", ((window, "GONE", lambda _: 0),)),
         Part("gone: setting", settings=(("answer", "gone", 0),)),
-        Part("gone: group", settings=(("gone", "spelling", False),)),
+        Part("gone: group", settings=(("gone", "name", False),)),
     ],
 )
 def test_a_part_whose_name_is_gone_fails(part: Part) -> None:
