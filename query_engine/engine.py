@@ -200,7 +200,7 @@ class Engine:
         yield Retrieved(answer.passages)
         confidence = gathering.confidence(self._judge(question, retrieval.passages))
         expected = confidence.value >= least
-        if not retrieval.passages or not (expected or self._models):
+        if not expected and not (self._models and retrieval.passages):
             yield steps.declined(confidence)
             reason = "generated_no_answer_low_confidence" if retrieval.passages else "no_retrieval"
             yield self._declined(inquiry.text, answer, reason, confidence, retrieval.passages)

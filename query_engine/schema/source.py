@@ -33,7 +33,7 @@ class Source:
         metadata = self.passage.metadata
         date = next((str(metadata[name]) for name in DATES if metadata.get(name)), "")
         place = ", ".join(filter(None, (self.passage.url or self.passage.doc_id, date)))
-        return " ".join(f"{above} — {place}".split())[:MAX_HEADER_CHARS]
+        return " ".join(" — ".join(filter(None, (above, place))).split())[:MAX_HEADER_CHARS]
 
     @property
     def text(self) -> str:

@@ -108,7 +108,7 @@ class CitedText:
         if len(words) <= most:
             return shown
         self.full = True
-        return shown[: max(0, words[most - 1] - len(self.text))] + CUT
+        return shown[: max(0, words[most - 1] - len(self.text))] + CUT.strip()  # not a word of its own
 
     def _step(self, buffer: str, *, last: bool) -> int:
         """Settle the beginning of the buffer and return its length; 0 if more has to come first."""

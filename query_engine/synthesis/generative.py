@@ -107,7 +107,8 @@ class _Shown:
                 yield Restarted(WAS_REASONING)
             self._listed, self._cited = WithoutSourceList(self._sources), self._texts()
         yield from self._thoughts()
-        if shown := self._cited.feed(self._listed.feed(text)):
+        shown = self._cited.feed(self._listed.feed(text))
+        if shown and self._sources:
             yield shown
 
     def rest(self) -> Iterator[Piece]:
@@ -118,17 +119,19 @@ class _Shown:
         """
         text = self._listed.feed(self._reply.finish()) + self._listed.finish()
         yield from self._thoughts()
-        if shown := self._cited.feed(text) + self._cited.finish():
+        shown = self._cited.feed(text) + self._cited.finish()
+        if self._reply.declined or not self._sources:
+            # What a model says without sources cannot be an answer from them.
+            yield Declined(self._reply.decline_text.strip() or self._cited.text.strip())
+            return
+        if shown:
             yield shown
-        if self._reply.declined:
-            yield Declined(self._reply.decline_text.strip())
-        elif not WORD.search(self._cited.text):
+        if not WORD.search(self._cited.text):
             raise nothing_written(self._reply)
-        else:
-            if self._citations.cut:
-                yield CUT
-            if not self._citations.recorded:
-                self._cited.cite_nearest()
+        if self._citations.cut:
+            yield CUT
+        if not self._citations.recorded:
+            self._cited.cite_nearest()
 
     def _thoughts(self) -> Iterator[Step]:
         """Yield what the model thinks: the first of it, since a model may think for longer than a reader reads."""

@@ -124,7 +124,7 @@ def test_the_prompt_is_the_one_that_is_served(model: Path, rows: Path) -> None:
     answer = [label for label in tokens.labels if label != IGNORED]
     prompt = tokenizer.decode(tokens.input_ids[: -len(answer)])
     assert tokenizer.decode(answer) == "0 [1].<|im_end|>"
-    assert "<DOC rank=1>\nT\nIt was 0.\n</DOC>" in prompt
+    assert "[1] T\nIt was 0.\n" in prompt
     served = load_huggingface(settings.llm).llm
     question = prompt.split("<|im_start|>user\n")[-1].split("<|im_end|>")[0]
     assert prompt.endswith(served.templated([ChatMessage(content=question)]))  # type: ignore[attr-defined]

@@ -174,7 +174,7 @@ def test_an_answer_without_marks_lists_the_nearest_sources_and_says_so() -> None
 def test_an_answer_is_cut_after_its_most_words() -> None:
     shown = Shown(by_letter("Wind is moving air that drives a rotor [2]."), max_words=4)
 
-    assert shown.text == "Wind is moving air …"
+    assert shown.text == "Wind is moving air…"
 
 
 def test_thoughts_are_steps() -> None:
