@@ -205,13 +205,12 @@ class Engine:
             reason = "generated_no_answer_low_confidence" if retrieval.passages else "no_retrieval"
             yield self._declined(inquiry.text, answer, reason, confidence, retrieval.passages)
             return
-        if not expected or confidence.value < self._settings.answer.low_confidence:
-            answer.warnings.append(LOW_CONFIDENCE)
-            yield steps.doubtful(confidence)
-        else:
-            yield steps.confident(confidence)
+        in_doubt = not expected or confidence.value < self._settings.answer.low_confidence
+        yield steps.doubtful(confidence) if in_doubt else steps.confident(confidence)
         quoting = self._quoting_for(gathering, expected=expected)
         yield from write(self._models, quoting, answer, deadline, self._settings.llm.max_words)
+        if in_doubt and answer.synthesizer == quoting.name:  # a language model has decided by itself
+            answer.warnings.append(LOW_CONFIDENCE)
         if answer.text.strip():
             yield answer.done("generated_answer")
         else:
