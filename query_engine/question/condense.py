@@ -5,8 +5,8 @@ Flow: earlier turns and a new question -> **here** -> a question that names what
 A language model rewrites it where one is set. Without one, or where its reply cannot be trusted, a question that points
 back ("How tall is it?", "And in winter?") takes along the content words of the question before, and a name from the
 answer, in brackets. What points back is told from English words, and "and" in some other languages; a question without
-them stays as it is. Abbreviations and compounds are none of them: IT and US are not pronouns, and "On-call duty" does
-not begin with a preposition. The engine tells readers which it was.
+them stays as it is. Abbreviations and compounds do not count: IT and US are not pronouns, and "On-call duty" does not
+begin with a preposition. The engine tells readers which it was.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Let the language model word a question anew for the search: its parts, or in the language of the documents.
+"""Let the language model reword a question for the search: as its parts, or in the language of the documents.
 
 Flow: question, and what it finds by itself -> **here** -> `retrieval/multi_part.py` searches for each wording beside
 the question. The model is asked, once, only about questions whose form says that they ask for several things, and about
