@@ -457,7 +457,7 @@ class AnswerSettings(Group):
     )
     min_confidence: float = Field(0.5, ge=0, le=1, description="Below this confidence the question is declined.")
     low_confidence: float = Field(
-        0.8, ge=0, le=1, description="Below this confidence an answer carries the warning `low_confidence`."
+        0.8, ge=0, le=1, description="Below this confidence a quoted answer carries the warning `low_confidence`."
     )
     decline: Literal["explain", "exact"] = Field(
         "explain",
