@@ -33,6 +33,7 @@ SYNTHESIZERS = {
     "huggingface": "a Hugging Face model writes from these passages",
     "openvino": "an OpenVINO model writes from these passages",
     "openai": "a language model server writes from these passages",
+    "ollama": "a model of Ollama writes from these passages",
 }
 SHOWN_DOCUMENTS = 5
 SHOWN_MERGES = 3

@@ -65,8 +65,7 @@ class ServedWindow:
         self._take(_of(_json(client, f"{self._base}/models").get("data"), self._model), _LISTED)
         if not self._known:
             self._take(_dict(_json(client, f"{root}/props").get("default_generation_settings")), ("n_ctx",))
-        if not self._known:  # it says nothing
-            self._known = True
+        self._known = True  # also that it says nothing
 
     def _take(self, told: dict[str, Any], names: tuple[str, ...]) -> None:
         for name in names:

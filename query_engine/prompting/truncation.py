@@ -41,12 +41,6 @@ def cut(passage: Passage, fits: Callable[[Passage], bool], *, between_words: boo
     return longest
 
 
-def after(part: Passage, passage: Passage) -> Passage | None:
-    """What of the passage follows its first part, without the space between; None if that is all."""
-    text = passage.text[len(part.text) :].lstrip()
-    return replace(passage, start=passage.end - len(text), text=text) if text else None
-
-
 def _longest(passage: Passage, ends: list[int], fits: Callable[[Passage], bool]) -> Passage | None:
     """Cut at the last of the ascending `ends` that fits; None if none does."""
     parts = [replace(passage, end=passage.start + end, text=passage.text[:end]) for end in ends]

@@ -33,7 +33,6 @@ _DENIED = re.compile(
 )
 # Where a further claim may begin.
 _JOINTS = (";", "—", " – ", ", and ", ", but ", ", while ", ", whereas ", ", which ")
-LEAST_CLAUSE_WORDS = 2
 # Words shared, of the clause that has fewer.
 LEAST_SHARE = 0.6
 LEAST_SHARED = 2
@@ -132,7 +131,7 @@ def _clauses(sentence: str) -> list[str]:
     for joint in _JOINTS:
         parts = [part for one in parts for part in one.split(joint)]
     for part in parts:
-        short = [len(content_stems(one)) < LEAST_CLAUSE_WORDS for one in (part, *clauses[-1:])]
+        short = [len(content_stems(one)) < LEAST_SHARED for one in (part, *clauses[-1:])]
         if clauses and any(short):
             clauses[-1] += f" {part}"
         elif part.strip():
