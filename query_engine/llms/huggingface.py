@@ -18,6 +18,7 @@ from safetensors import SafetensorError
 from transformers import BitsAndBytesConfig, StoppingCriteria, StoppingCriteriaList, TextStreamer
 
 from errors import ModelError, SettingsError
+from index.embedding.cpu import multiplies_bf16
 from query_engine.llms.base import TOP_P, LoadedModel
 from query_engine.llms.gguf import packaged_gguf, read_header
 from query_engine.llms.local import MOST_TOKENS, TEMPLATE_OPTIONS, LocalLLM, ModelThread, first_line, generation_failed
@@ -163,8 +164,7 @@ def _source(settings: LLMSettings, device: str) -> tuple[str, dict[str, Any]]:
 
 def _unpacked_dtype(device: str) -> torch.dtype:
     """What a GGUF file is unpacked to: 16 bits wherever they are computed with, which is several times faster."""
-    native = device != "cpu" or any(has for name, has in torch.cpu.get_capabilities().items() if "bf16" in name)
-    return torch.bfloat16 if native else torch.float32
+    return torch.bfloat16 if device != "cpu" or multiplies_bf16() else torch.float32
 
 
 def _device(wanted: str) -> str:

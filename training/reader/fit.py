@@ -21,6 +21,7 @@ from safetensors.torch import save_file
 from sklearn.metrics import roc_auc_score
 from tokenizers import Tokenizer
 
+from index.embedding.cpu import multiplies_bf16
 from training.reader.examples import Example
 from training.reader.model import ANSWERS, Reader, padded, unit_means
 
@@ -154,7 +155,7 @@ class _Weights:
 
 def _learn(reader: Reader, rows: Sequence[Row], weights: _Weights) -> float:
     """Add the gradients of a part of a batch, and return its share of the loss; may run in several threads."""
-    with torch.autocast("cpu", dtype=torch.bfloat16):
+    with torch.autocast("cpu", torch.bfloat16, enabled=multiplies_bf16()):
         logits = reader(*_inputs(rows))
     loss = _loss(logits.float(), rows, weights)
     loss.backward()  # type: ignore[no-untyped-call]
@@ -167,7 +168,7 @@ def measure(reader: Reader, rows: Sequence[Row]) -> dict[str, dict[str, float]]:
     by_source = defaultdict[str, list[tuple[float, list[float], list[float]]]](list)
     with torch.inference_mode():
         for batch in _in_order(rows):
-            with torch.autocast("cpu", dtype=torch.bfloat16):
+            with torch.autocast("cpu", torch.bfloat16, enabled=multiplies_bf16()):
                 logits = reader(*_inputs(batch)).float()
             count = max(len(row.labels) for row in batch)
             means = unit_means(logits[:, :, ANSWERS], padded([row.units for row in batch], -1), count)

@@ -30,7 +30,7 @@ def test_a_few_steps_teach_which_sentence_answers(tmp_path: Path) -> None:
     folder = load_embedding_model("minilm").folder
     rows = encode(examples, Tokenizer.from_file(str(folder / "tokenizer.json"))) * 8
 
-    reader = fit(rows, rows[: len(examples)], folder, target, epochs=20, rate=2e-4, seed=1)
+    reader = fit(rows, rows[: len(examples)], folder, target, epochs=10, rate=2e-4, seed=1)
 
     assert measure(reader, rows[: len(examples)])["own"]["mrr"] > 0.9
     assert target.exists()

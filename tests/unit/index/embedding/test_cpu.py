@@ -32,6 +32,15 @@ def test_instructions_decide(cpu_info: str, fast: bool, tmp_path: Path) -> None:
     assert cpu.multiplies_int8(path) is fast
 
 
+def test_bf16_is_computed_with_where_the_cpu_has_it(tmp_path: Path) -> None:
+    with_it, without = tmp_path / "with", tmp_path / "without"
+    with_it.write_text(X86.format("avx512_bf16"))
+    without.write_text(X86.format("avx512_vnni"))
+
+    assert cpu.multiplies_bf16(with_it)
+    assert not cpu.multiplies_bf16(without)
+
+
 def test_without_the_kernels_file_nothing_is_assumed(tmp_path: Path) -> None:
     assert not cpu.multiplies_int8(tmp_path / "missing")
 

@@ -1,9 +1,6 @@
 """Nuggets by a judge whose judgements are known: exact recalls, and what bad replies leave of them."""
 
 import json
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -167,39 +164,3 @@ def test_a_reference_without_a_fact_is_no_perfect_score(reply: str, tmp_path: Pa
         cells = cells_of(judge_of(server, tmp_path), (case(answer="Ada."), answered(ANSWER)))["q"]
 
     assert all(cell.failed for cell in cells.values())
-
-
-JUDGE = """
-import sys
-from tests.servers.scripted_judge import judgement
-from tests.servers.scripted_llm import Script, ScriptedLLM
-
-with ScriptedLLM(Script(text=judgement)) as server:
-    print(server.base_url, flush=True)
-    sys.stdin.read()
-"""
-
-
-@pytest.mark.slow
-def test_a_row_takes_at_most_five_milliseconds_of_our_own_processor_time(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", JUDGE]  # another process, whose time is not counted
-    home = Path(__file__).parents[5]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=home) as server:
-        assert server.stdout
-        settings = JudgeSettings(
-            base_url=server.stdout.readline().strip(), model="m", concurrency=4, cache_dir=tmp_path
-        )
-        judge = Judge(settings, lambda _: None)
-
-        def milliseconds_a_row(ids: range) -> float:
-            rows = [(case(str(n), nuggets=GIVEN), answered(f"{ANSWER} That is answer {n}.", str(n))) for n in ids]
-            begin = time.process_time()
-            cells_of(judge, *rows)
-            return 1000 * (time.process_time() - begin) / len(rows)
-
-        milliseconds_a_row(range(20))  # loads what the first question loads
-        taken = [milliseconds_a_row(range(start, start + 200)) for start in (100, 300, 500)]
-        server.terminate()
-
-    assert min(taken) <= 5
-    assert judge.tally.replies == 620
