@@ -1,7 +1,7 @@
 """What arithmetic this machine's CPU is fast at (ADR 0011).
 
-`index/build.py` asks **here** what `RAG_EMBED__PRECISION=auto` is on it, `openvino.py` how int8 models are run, and what runs
-on PyTorch whether bf16 is faster than fp32.
+`index/build.py` asks **here** what `RAG_EMBED__PRECISION=auto` is on it, `openvino.py` how int8 models are run, and
+what runs on PyTorch whether bf16 is faster than fp32.
 """
 
 from functools import cache
