@@ -58,15 +58,13 @@ PYTEST := $(PY) -m pytest -n auto --dist loadfile
 test: $(VENV)/.dev  ## run the tests, without the slow ones
 	@$(PYTEST) -m 'not slow'
 
-# What cannot be installed beside the rest: .venv-client, .venv-deepeval, .venv-optimum. No text needs torchvision, which
-# Optimum brings: the package index's is built for CUDA and cannot be imported beside PyTorch's CPU build.
+# What cannot be installed beside the rest: .venv-client, .venv-deepeval.
 .venv-%/.done: requirements-%.txt | $(PY)
 	@$(PY) -m venv --clear $(@D)
 	@$(@D)/bin/python -m pip install -qq --disable-pip-version-check $(TORCH_INDEX) -r $<
-	@$(@D)/bin/python -m pip uninstall -qq -y torchvision
 	@touch $@
 
-test-slow: $(VENV)/.dev .venv-client/.done .venv-deepeval/.done .venv-optimum/.done  ## run the slow tests: Ray, measurements, language models, crashes
+test-slow: $(VENV)/.dev .venv-client/.done .venv-deepeval/.done  ## run the slow tests: Ray, measurements, language models, crashes
 	@$(PYTEST) -m slow
 
 test-all: test test-slow  ## run the whole suite

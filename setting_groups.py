@@ -14,7 +14,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 
 RAY_ADDRESS = r"^(local|[^\s:/]+:\d{1,5})$"
-OTHER_MODEL = r"(huggingface|openvino|openai|ollama)(:[^,@\s]+)?(@https?://[^,@\s]+)?"
+OTHER_MODEL = r"(huggingface|openai|ollama)(:[^,@\s]+)?(@https?://[^,@\s]+)?"
 URL_KEY = r"https?://[^\s,=@]+=[!-+\--~]+"
 Mode = Literal["single", "agent", "auto"]
 Form = Literal["answer", "report"]
@@ -377,7 +377,7 @@ class ExpansionSettings(Group):
 class LLMSettings(Group):
     """Language models that write answers."""
 
-    provider: Literal["extractive", "huggingface", "openvino", "openai", "ollama"] = Field(
+    provider: Literal["extractive", "huggingface", "openai", "ollama"] = Field(
         "extractive", description="`extractive` quotes the documents; the others run a language model."
     )
     model: str | None = Field(
@@ -402,7 +402,7 @@ class LLMSettings(Group):
     other_keys: SecretStr | None = Field(
         None, description="Comma-separated API keys of the servers in these two settings: `URL=KEY`."
     )
-    device: str = Field("auto", description="`auto`, `cpu` or `cuda` for `huggingface`; `CPU` or `GPU` for `openvino`.")
+    device: str = Field("auto", description="Of `huggingface`: `auto`, `cpu`, `cuda` or `cuda:1`.")
     four_bit: bool = Field(False, description="Load a Hugging Face model in 4 bits (needs CUDA and bitsandbytes).")
     context_tokens: int | None = Field(
         None, ge=512, le=1_000_000, description="The model's context window; unset, the server or the model tells."

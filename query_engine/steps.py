@@ -31,7 +31,6 @@ QUOTES_NOTE = "Answers are quotes. Connect a model: docs/models.md"
 SYNTHESIZERS = {
     "extractive": "quoting the passages that answer (no language model)",
     "huggingface": "a Hugging Face model writes from these passages",
-    "openvino": "an OpenVINO model writes from these passages",
     "openai": "a language model server writes from these passages",
     "ollama": "a model of Ollama writes from these passages",
 }

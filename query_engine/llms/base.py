@@ -1,6 +1,6 @@
 """What every kind of language model is, once it is ready: a LlamaIndex LLM and what the prompt must know about it.
 
-Flow: `huggingface.py`, `openvino.py`, `openai.py` -> **this value** -> `build.py`.
+Flow: `huggingface.py`, `openai.py` -> **this value** -> `build.py`.
 """
 
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -18,6 +18,8 @@ from query_engine.runtime.watching import ModelCall, model_call
 THINKING = "thinking_delta"
 # Where ours say that the answer was stopped at its limit.
 LENGTH = "length_reached"
+# While there is no text, a stream yields an empty piece this often.
+HEARTBEAT_S = 0.1
 # Nucleus sampling.
 TOP_P = 0.9
 _SAID = "Answer in one word."

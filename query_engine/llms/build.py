@@ -21,15 +21,11 @@ def build_model(settings: Settings) -> LoadedModel:
             with packages_for("RAG_LLM__PROVIDER=huggingface", INSTALL_TORCH):
                 from query_engine.llms.huggingface import load_huggingface  # noqa: PLC0415
             return load_huggingface(settings.llm)
-        case "openvino":
-            from query_engine.llms.openvino import load_openvino  # noqa: PLC0415
-
-            return load_openvino(settings.llm, settings.embed.cache_dir)
         case "openai" | "ollama":
             from query_engine.llms.openai import connect_openai  # noqa: PLC0415
 
             return connect_openai(settings.llm)
         case _:
             raise SettingsError(
-                "RAG_LLM__PROVIDER=extractive uses no language model.", "Set it to huggingface, openvino or openai."
+                "RAG_LLM__PROVIDER=extractive uses no language model.", "Set it to huggingface, ollama or openai."
             )

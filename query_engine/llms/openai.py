@@ -28,8 +28,7 @@ from tenacity import (
 from errors import LLMError, SettingsError
 from loopback import may_use_proxy
 from query_engine.llms import server_errors as failures
-from query_engine.llms.base import TOP_P, LoadedModel, chat_stream, without_system
-from query_engine.llms.local import HEARTBEAT_S
+from query_engine.llms.base import HEARTBEAT_S, TOP_P, LoadedModel, chat_stream, without_system
 from query_engine.llms.reply import LengthReached, Thought
 from query_engine.llms.window import ASSUMED_TOKENS, ServedWindow
 from query_engine.runtime.watching import ModelCall

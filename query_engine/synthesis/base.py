@@ -50,7 +50,7 @@ class Writer(Protocol):
     """Writes one answer with a language model; see `Synthesizer.write`, which reads passages instead."""
 
     name: str
-    """Who writes: `huggingface`, `openvino`, `openai` or `ollama`."""
+    """Who writes: `huggingface`, `openai` or `ollama`."""
 
     def room_chars(self) -> int:
         """Return how many characters of sources its window has room for, on the safe side; may ask its server."""

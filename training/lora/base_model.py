@@ -3,6 +3,7 @@
 `fit.py` takes model and tokenizer. In 32 bits: 16 lose the small steps of a training.
 """
 
+import struct
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from transformers.utils import logging
 
 from errors import ModelError
-from query_engine.llms.gguf import packaged_gguf, read_header
+from query_engine.llms.local import packaged_gguf
 from settings import LLMSettings
 
 
@@ -43,7 +44,6 @@ def load_base(settings: LLMSettings) -> BaseModel:
     from_gguf = path.suffix.lower() == ".gguf"
     name, options = str(settings.model), dict[str, Any]()
     if from_gguf:
-        read_header(path)
         name, options = str(path.parent), {"gguf_file": path.name, "local_files_only": True}
     elif path.is_dir():
         name, options = str(path), {"local_files_only": True}
@@ -52,7 +52,7 @@ def load_base(settings: LLMSettings) -> BaseModel:
         tokenizer = AutoTokenizer.from_pretrained(name, **options)
         tokenizer.apply_chat_template([{"role": "user", "content": "?"}], tokenize=False)
         model: Any = AutoModelForCausalLM.from_pretrained(name, dtype=torch.float32, use_safetensors=True, **options)
-    except (OSError, ValueError, RuntimeError, KeyError, ImportError) as error:
+    except (OSError, ValueError, RuntimeError, KeyError, ImportError, struct.error) as error:
         raise ModelError(
             f"The model {path} cannot be loaded by transformers: {str(error).strip().splitlines()[0]}.",
             "Set RAG_LLM__MODEL to a chat model: a hub id, a folder with safetensors, or a GGUF file.",

@@ -23,7 +23,7 @@ def check_expansion(settings: Settings) -> None:
         if getattr(settings.expansion, name) and modelless:
             raise SettingsError(
                 f"RAG_EXPANSION__{name.upper()}=true needs a language model.",
-                "Set RAG_LLM__PROVIDER to huggingface, openvino or openai, or name a RAG_LLM__QUERY_MODEL.",
+                "Set RAG_LLM__PROVIDER to huggingface, ollama or openai, or name a RAG_LLM__QUERY_MODEL.",
             )
 
 

@@ -104,7 +104,7 @@ def _listwise(settings: Settings, model: LoadedModel | None) -> Reranker:
     if model is None:
         raise SettingsError(
             "RAG_RERANK__METHOD=listwise needs a language model.",
-            "Set RAG_LLM__PROVIDER to huggingface, openvino or openai.",
+            "Set RAG_LLM__PROVIDER to huggingface, ollama or openai.",
         )
     reply_tokens = WINDOW * TOKENS_PER_NUMBER
     if reply_tokens > settings.llm.max_new_tokens:

@@ -1,4 +1,4 @@
-"""The packaged SmolLM2, through OpenVINO and through transformers."""
+"""The packaged SmolLM2, through transformers."""
 
 import re
 import shutil
@@ -11,13 +11,12 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from errors import LLMError, ModelError, SettingsError
 from query_engine.llms.base import LoadedModel
 from query_engine.llms.build import build_model
-from query_engine.llms.gguf import packaged_gguf
-from query_engine.llms.local import LocalLLM
+from query_engine.llms.local import LocalLLM, packaged_gguf
 from query_engine.prompting.builder import PromptBuilder
 from query_engine.schema.citations import Citations
 from query_engine.schema.source import Source
 from query_engine.synthesis.generative import GenerativeSynthesizer
-from settings import EmbedSettings, LLMSettings, Settings
+from settings import LLMSettings, Settings
 from tests.fakes.llm import passage
 from tests.fakes.synthesizers import text_of
 
@@ -28,10 +27,11 @@ STORY = [ChatMessage(role=MessageRole.USER, content="Tell a long story about the
 WIND = "Wind is moving air. Albert Betz published in 1919 that at best 59.3 per cent of its energy can be captured. "
 
 
-@pytest.fixture(scope="module", params=["openvino", "huggingface"])
-def model(request: pytest.FixtureRequest, model_cache: Path) -> LoadedModel:
-    llm = LLMSettings(provider=request.param, temperature=0, max_new_tokens=40, device="cpu")
-    return build_model(Settings(llm=llm, embed=EmbedSettings(cache_dir=model_cache)))
+@pytest.fixture(scope="module")
+def model() -> LoadedModel:
+    return build_model(
+        Settings(llm=LLMSettings(provider="huggingface", temperature=0, max_new_tokens=40, device="cpu"))
+    )
 
 
 @pytest.fixture
@@ -123,22 +123,27 @@ def test_a_prompt_with_its_template_keeps_within_the_context(model: LoadedModel,
 
 
 @pytest.mark.fault("B13")
-@pytest.mark.parametrize("provider", ["openvino", "huggingface"])
 @pytest.mark.parametrize(
     ("name", "fact"),
     [
-        ("absent.gguf", "cannot be read: No such file"),
-        ("half.gguf", "is damaged"),
+        ("absent.gguf", "does not exist"),
+        ("half.gguf", "cannot be loaded"),
+        ("head.gguf", "cannot be loaded"),
+        ("empty.gguf", "cannot be loaded"),
+        ("text.gguf", "cannot be loaded"),
         ("absent/folder/x", "does not exist"),
     ],
 )
-def test_a_missing_or_damaged_model_is_one_clear_line(tmp_path: Path, provider: str, name: str, fact: str) -> None:
+def test_a_missing_or_damaged_model_is_one_clear_line(tmp_path: Path, name: str, fact: str) -> None:
     with packaged_gguf().open("rb") as whole:
-        (tmp_path / "half.gguf").write_bytes(whole.read(1_000_000))
-    llm = LLMSettings(provider=provider, model=str(tmp_path / name))
+        half = whole.read(50_000_000)
+    (tmp_path / "half.gguf").write_bytes(half)
+    (tmp_path / "head.gguf").write_bytes(half[:1000])
+    (tmp_path / "empty.gguf").write_bytes(b"")
+    (tmp_path / "text.gguf").write_bytes(b"<html>not found</html>" * 100)
 
     with pytest.raises(ModelError, match=fact) as failure:
-        build_model(Settings(llm=llm, embed=EmbedSettings(cache_dir=tmp_path)))
+        build_model(Settings(llm=LLMSettings(provider="huggingface", model=str(tmp_path / name))))
     assert "\n" not in str(failure.value)
     assert "Traceback" not in str(failure.value)
 

@@ -59,7 +59,7 @@ def test_keys_without_their_servers_are_refused_and_not_repeated(value: str) -> 
 
 
 def test_a_local_fallback_does_not_get_the_servers_model_name() -> None:
-    assert other_model(SERVER, "openvino").model is None
+    assert other_model(SERVER, "huggingface").model is None
 
 
 def test_models_are_asked_in_the_order_of_the_settings() -> None:
@@ -102,7 +102,7 @@ def test_the_writers_are_ready_as_long_as_one_of_them_is() -> None:
 
 def test_fallbacks_without_a_model_that_could_fail_are_refused() -> None:
     with pytest.raises(SettingsError, match="names none that could fail"):
-        build_language_models(Settings(llm=LLMSettings(fallbacks="openvino")))
+        build_language_models(Settings(llm=LLMSettings(fallbacks="huggingface")))
 
 
 @pytest.mark.parametrize("value", ["gpt", "openai:", "openai:a openai:b", "openai:a@ftp://x", ","])
@@ -115,7 +115,7 @@ def test_a_client_chooses_among_quotes_and_the_models_that_are_set(tmp_path: Pat
     weights = tmp_path / "private" / "small.gguf"
     weights.parent.mkdir()
     weights.touch()
-    set_so = SERVER.model_copy(update={"fallbacks": f"openvino:{weights}, huggingface"})
+    set_so = SERVER.model_copy(update={"fallbacks": f"huggingface:{weights}, huggingface"})
 
     assert writer_names(set_so) == ["extractive", "large", "small.gguf", "huggingface"]
     assert writer_names(LLMSettings()) == ["extractive"]

@@ -13,4 +13,4 @@ def test_what_the_language_model_shall_write_needs_one(name: str) -> None:
         SettingsError, match=rf"RAG_EXPANSION__{name.upper()}=true needs a language model\. Set RAG_LLM"
     ):
         check_expansion(Settings(expansion=wanted))
-    check_expansion(Settings(expansion=wanted, llm=LLMSettings(provider="openvino")))
+    check_expansion(Settings(expansion=wanted, llm=LLMSettings(provider="huggingface")))
