@@ -61,7 +61,7 @@ test: $(VENV)/.dev  ## run the tests, without the slow ones
 # What cannot be installed beside the rest: .venv-client, .venv-deepeval.
 .venv-%/.done: requirements-%.txt | $(PY)
 	@$(PY) -m venv --clear $(@D)
-	@$(@D)/bin/python -m pip install -qq --disable-pip-version-check $(TORCH_INDEX) -r $<
+	@$(@D)/bin/python -m pip install -qq --disable-pip-version-check -r $<
 	@touch $@
 
 test-slow: $(VENV)/.dev .venv-client/.done .venv-deepeval/.done  ## run the slow tests: Ray, measurements, language models, crashes
