@@ -14,7 +14,7 @@ from index.documents.store import Document, DocumentStore, StoredDocument
 from index.documents.structure import Structure
 from query_engine.reader.layout import Layout, lay_out
 from query_engine.reader.model import PassageText
-from query_engine.schema.hit import LeafHit
+from query_engine.schema.hit import IDENTIFIED, LeafHit
 from query_engine.schema.passage import DocumentKey, Passage
 
 # Reading a leaf takes some 5 ms on two cores. The best of the ranking are read, then the most similar of the
@@ -49,6 +49,9 @@ def prepared_leaves(passages: Sequence[Passage], document_of: DocumentOf) -> Ite
     """Yield the best `RANKED_LEAVES` leaves, best first, and the `NEAREST_LEAVES` nearest others; no text twice."""
     found = [(hit, passage) for passage in passages for hit in _hits(passage)]
     found.sort(key=lambda one: -one[0].score)
+    # What names the asked part number is read, what names another one is not.
+    identified = max((hit.scores.get(IDENTIFIED, 0.0) for hit, _ in found), default=0.0)
+    found = [one for one in found if one[0].scores.get(IDENTIFIED, 0.0) >= identified / 2]
     ranked = iter(enumerate(found))
     read = set[tuple[DocumentKey, int]]()  # document and offset of each unit
     yield from islice(_unread(ranked, read, document_of), RANKED_LEAVES)

@@ -20,14 +20,14 @@ Where no leaf is very near, the question puts things in other words than the tex
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import fsum
 from typing import Literal, NamedTuple
 
 from index.documents.span_tree import node_id, split_node_id
 from index.documents.store import StoredDocument
-from query_engine.schema.hit import LeafHit
+from query_engine.schema.hit import IDENTIFIED, LeafHit
 
 Scorer = Literal["dense", "neighbours", "parent", "lexical", "family", "names"]
 # Fitted on questions about real documentation by `python -m training.fusion_weights`, see docs/retrieval.md. Their sum
@@ -43,6 +43,8 @@ WEIGHTS: Mapping[Scorer, float] = {
 SCORERS = tuple(WEIGHTS)
 # `dense` counts by the square of this cosine over the best one, where the best is lower; 0.5 to 0.7 do as well.
 NEAR, MOST_TIMES = 0.6, 8.0
+# More than all scorers together usually give.
+IDENTIFIED_WEIGHT = 1.0
 # Cosines of the packaged multilingual model differ less from leaf to leaf; twice to three times do as well.
 MULTILINGUAL_TIMES = 2.0
 
@@ -60,6 +62,7 @@ class Candidates:
         term_weights: term -> rarity, above 0.
         parents: version -> cosines of the question and the document's roots and middles, by position in the tree.
         names: version -> how well its names match the question, 0 or more.
+        named: leaf -> share of the question's identifiers that it names, above 0.
         in_everyday_words: no leaf holds a word of the question that might be a name, a code or a number.
         multilingual: the cosines are a multilingual model's.
     """
@@ -72,6 +75,7 @@ class Candidates:
     term_weights: Mapping[str, float] = field(default_factory=dict)
     parents: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
     names: Mapping[str, float] = field(default_factory=dict)
+    named: Mapping[str, float] = field(default_factory=dict)
     in_everyday_words: bool = False
     multilingual: bool = False
 
@@ -100,6 +104,20 @@ def score_leaves(found: Candidates, weights: Mapping[Scorer, float] = WEIGHTS) -
         shown |= {search: scores[name] for search, scores in searches if name in scores}
         places = {search: of[name] for search, of in ranks.items() if name in of}
         hits.append(LeafHit(name, total, shown, places))
+    return sorted(hits, key=lambda hit: -hit.score)
+
+
+def identified_first(hits: Sequence[LeafHit], named: Mapping[str, float]) -> list[LeafHit]:
+    """Return hits with those first that name more of the question's identifiers: no likeness outweighs a part number.
+
+    Args:
+        hits: best first; `scores` of those in `named` gets the share as `identified`.
+        named: leaf -> share of the identifiers that it names.
+    """
+    for hit in hits:
+        if hit.node_id in named:
+            hit.scores[IDENTIFIED] = named[hit.node_id]
+            hit.score += IDENTIFIED_WEIGHT * named[hit.node_id]
     return sorted(hits, key=lambda hit: -hit.score)
 
 

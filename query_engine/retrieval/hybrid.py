@@ -24,8 +24,10 @@ from index.lexical.document_names import Called, question_names
 from index.lexical.foreign_words import ForeignWords
 from index.lexical.language import question_language
 from index.lexical.tantivy_index import MAX_FREQUENCY_FACTOR, LexicalIndex, search_words
+from query_engine.question.identifiers import Identifier, identifiers
 from query_engine.retrieval.copies import Search, search_distinct, without_repeats
-from query_engine.retrieval.fusion import Candidates, fuse_plainly, score_leaves
+from query_engine.retrieval.exact import leaves_naming, named_shares
+from query_engine.retrieval.fusion import Candidates, fuse_plainly, identified_first, score_leaves
 from query_engine.schema.hit import LeafHit
 from query_engine.schema.query import Query, Vector
 from query_engine.text.dictionary import in_dictionary
@@ -46,12 +48,14 @@ class _ByWords:
         held: leaf -> which of the terms its own text holds.
         named: for each thing that may be a document's name and is not an everyday word, the rarity of its forms among
             names, and its words' number.
+        codes: the question's identifiers that some leaf names letter by letter.
     """
 
     terms: Mapping[str, float] = field(default_factory=dict)
     leaves: Mapping[str, float] = field(default_factory=dict)
     held: Mapping[str, frozenset[str]] = field(default_factory=dict)
     named: Sequence[tuple[Mapping[str, float], int]] = ()
+    codes: Sequence[Identifier] = ()
 
 
 class LeafRetriever(BaseRetriever):
@@ -77,7 +81,8 @@ class LeafRetriever(BaseRetriever):
         """
         found, embedding = self._find(query)
         share = self._options.dense_share
-        hits = without_repeats(score_leaves(found) if share is None else fuse_plainly(found, share), found.documents)
+        scored = score_leaves(found) if share is None else fuse_plainly(found, share)
+        hits = without_repeats(identified_first(scored, found.named), found.documents)
         if embedding is not None and found.dense:
             distant = [hit for hit in hits if "dense" not in hit.scores]
             vectors = self._corpus.vectors.fetch([hit.node_id for hit in distant]) if distant else {}
@@ -109,6 +114,7 @@ class LeafRetriever(BaseRetriever):
             term_weights=weights,
             parents=self._parents(documents, embedding),
             names=self._called(documents.values(), by_words.named),
+            named=named_shares({*dense, *by_words.leaves}, by_words.codes, documents) if by_words.codes else {},
             in_everyday_words=self._in_everyday_words(query, by_words),
             multilingual=is_multilingual(self._embedder),
         )
@@ -141,6 +147,10 @@ class LeafRetriever(BaseRetriever):
         if self._options.mode == "dense":
             return _ByWords()
         words, terms = self._words(query), self.terms(query)
+        exact = self._exact(query)
+        # The pieces of an identifier say nothing where it stands whole: 10.2.1.3 is not 10.3.2.1.
+        pieces = {term for code in exact for spelling in code.spellings for term in words.terms(spelling)}
+        terms = {term: weight for term, weight in terms.items() if term not in pieces}
         called = {name: self._forms(name) for name in question_names(search_words(query.text)[:MAX_NAMES])}
         names = frozenset[str]().union(*called.values())
         hits = self._distinct(lambda top_k: words.search(terms, sorted(names), top_k, versions=query.versions), query)
@@ -150,7 +160,14 @@ class LeafRetriever(BaseRetriever):
             for name, forms in called.items()
             if name.count > 1 or not in_dictionary(name.words[0].lower())
         ]
-        return _ByWords(terms, hits, words.held(terms, hits), named)
+        hits |= {name: 0.0 for name in sorted(frozenset[str]().union(*exact.values())) if name not in hits}
+        return _ByWords(terms, hits, words.held(terms, hits), named, tuple(exact))
+
+    def _exact(self, query: Query) -> dict[Identifier, frozenset[str]]:
+        """Return the question's identifiers that leaves name, with these leaves."""
+        codes = [one for one in identifiers(query.text) if one.is_code] if query.terms is None else []
+        found = {code: leaves_naming(code, self._corpus, query.versions) for code in codes}
+        return {code: leaves for code, leaves in found.items() if leaves}
 
     def _distinct(self, search: Search, query: Query) -> dict[str, float]:
         return search_distinct(search, self._options.candidates_k, self._corpus.documents, query.versions)

@@ -6,6 +6,9 @@ explanations.
 
 from dataclasses import dataclass, field
 
+# The share of the question's identifiers that a leaf names letter by letter, among `LeafHit.scores`.
+IDENTIFIED = "identified"
+
 
 @dataclass(slots=True)
 class LeafHit:

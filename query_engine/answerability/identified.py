@@ -1,0 +1,60 @@
+"""Judge identifiers: one that no document names is said, and one that is found whole makes an answer likelier.
+
+Flow: engine, once passages are read -> **here** -> warnings, and whether to quote. A part number beside the asked one
+looks the same to every measure of likeness.
+"""
+
+from collections.abc import Sequence
+
+from index.corpus import Corpus
+from query_engine.question.identifiers import Identifier, identifiers, without_identifiers
+from query_engine.reader.units import with_context
+from query_engine.reader.window import ReadWindow
+from query_engine.retrieval.exact import is_absent
+from query_engine.schema.answer_warning import AnswerWarning
+from query_engine.text.light_words import is_light
+from query_engine.text.term_weights import TermWeights, question_weights
+
+# Of the other words of a question, by rarity, that the window with the identifier holds if it answers.
+LEAST_COVERED = 0.5
+
+
+def absent_identifiers(question: str, corpus: Corpus) -> tuple[Identifier, ...]:
+    """Return the codes, years and long numbers of a question that no document holds."""
+    return tuple(one for one in identifiers(question) if not one.is_section and is_absent(one, corpus))
+
+
+def absence(absent: Sequence[Identifier]) -> AnswerWarning:
+    """Return the warning that names them."""
+    names = ", ".join(f'"{one.text}"' for one in absent)
+    return AnswerWarning("absent_identifier", f"No document mentions {names}.")
+
+
+def is_about_a_neighbour(absent: Sequence[Identifier], windows: Sequence[ReadWindow]) -> bool:
+    """Whether the best window is about another member of a family: LX-200 where LX-300 was asked for."""
+    if not windows:
+        return False
+    text = _with_context(windows[0])
+    return any(one.is_code and one.family is not None and one.family.search(text) for one in absent)
+
+
+def is_identified(question: str, windows: Sequence[ReadWindow], words: TermWeights) -> bool:
+    """Whether the best window names a code of the question, and holds half of its other words."""
+    codes = [one for one in identifiers(question) if one.is_code]
+    if not codes or not windows:
+        return False
+    text = _with_context(windows[0])
+    if not all(code.pattern.search(text) for code in codes):
+        return False
+    others = {
+        term: weight
+        for term, weight in question_weights(without_identifiers(question), words).items()
+        if not is_light(term)
+    }
+    held = sum(others[term] for term in others.keys() & set(words.terms(text)))
+    return held >= LEAST_COVERED * sum(others.values())
+
+
+def _with_context(one: ReadWindow) -> str:
+    best = one.window.best
+    return f"{best.leaf.passage.doc_id}\n{with_context(best.leaf, best.place)}\n{one.window.text}"

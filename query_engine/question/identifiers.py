@@ -1,0 +1,166 @@
+"""Read the identifiers of a question: part numbers, versions, dates, years, numbers of sections.
+
+Flow: a question -> **here** -> `retrieval/exact.py`, which finds the passages that name them letter by letter. To an
+embedding 2.3.10 and 2.3.0 are the same, and to a word index 10.3.2.1 and 10.2.1.3 are. Pure.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+
+from babel.dates import get_month_names
+
+# Letters and digits, joined by marks without a space between them.
+_TOKEN = re.compile(r"[^\W_]+(?:[-./:_–][^\W_]+)*")
+_PIECE = re.compile(r"[^\W\d_]+|\d+|[-./:_–]")
+_FISCAL_YEAR = re.compile(r"FY((?:19|20)\d\d)", re.IGNORECASE)
+_OF_VERSION = re.compile(r"v(\d+(?:\.\d+)+)", re.IGNORECASE)
+_ISO = re.compile(r"(\d{4})-(\d\d?)-(\d\d?)")
+_DAY_FIRST = re.compile(r"(\d\d?)([./])(\d\d?)\2(\d{4})")
+# Of the documents' languages; a date is written with its month's name as often as without.
+_MONTH_LANGUAGES = ("en", "de", "fr", "es", "it", "nl", "pt")
+_SECTION_WORDS = frozenset(
+    "section sections clause clauses article articles paragraph chapter chapters annex appendix § §§ art abschnitt "
+    "artikel paragraf ziffer kapitel anlage chapitre annexe artículo articulo sección seccion cláusula clausula "
+    "capítulo capitulo".split()
+)
+# A number with fewer digits may count things of the asker's own.
+_LEAST_DIGITS, _LEAST_CODE_DIGITS = 3, 5
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+_BEFORE = r"(?<![^\W_])(?<!\d[.\-/])"
+_VERSION = r"(?:v\.?)?"
+_AFTER = r"(?![^\W_]|[.\-/:]\d)"
+
+
+@dataclass(frozen=True)
+class Identifier:
+    """A name with digits in it.
+
+    Attributes:
+        text: as it stands in the question.
+        is_code: it names one thing: "LX-300", "10.3.2.1", "2019-03-05", "70431"; else it is a number or a year.
+        is_section: it is the number of a section, and names what stands under it.
+    """
+
+    text: str
+    is_code: bool = False
+    is_section: bool = False
+
+    @cached_property
+    def spellings(self) -> tuple[str, ...]:
+        """The ways to write it, for a word index: as it stands, its letters and digits apart, a date's other forms."""
+        pieces = [piece for piece in _PIECE.findall(self.text) if piece[0].isalnum()]
+        return tuple(dict.fromkeys((self.text, " ".join(pieces), "".join(pieces), *self._dates)))
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """What finds it in a text, and none that only begins, ends or is ordered otherwise."""
+        if self.is_section:
+            number = re.escape(self.text.rstrip("."))
+            return re.compile(rf"^\W*(?:[^\W\d_]{{1,14}}\.?\s*)?{number}(?![^\W_]|\.\d)", re.MULTILINE)
+        ways = "|".join((_loosely(self.text), *map(re.escape, self._dates)))
+        version = _VERSION if self.text[0].isdigit() else ""
+        return re.compile(f"{_BEFORE}{version}(?:{ways}){_AFTER}", re.IGNORECASE)
+
+    @cached_property
+    def family(self) -> re.Pattern[str] | None:
+        """What finds its neighbours, which differ in digits alone: LX-200 beside LX-300, 2023 beside 2022."""
+        if _YEAR.fullmatch(self.text):
+            return _YEAR
+        if self.is_section or not any(letter.isalpha() for letter in self.text):
+            return None
+        return re.compile(f"{_BEFORE}{_loosely(self.text, any_digits=True)}{_AFTER}", re.IGNORECASE)
+
+    @cached_property
+    def _dates(self) -> tuple[str, ...]:
+        day = _date(self.text)
+        return tuple(dict.fromkeys(_written(day))) if day else ()
+
+
+def identifiers(question: str) -> tuple[Identifier, ...]:
+    """Return the distinct identifiers of a question, in order.
+
+    Not taken: quantities and ordinals ("10GB", "3rd"), and numbers of one or two digits unless a word such as
+    "section" stands before them.
+    """
+    found: dict[str, Identifier] = {}
+    before = ""
+    for match in re.finditer(r"§+|" + _TOKEN.pattern, question):
+        word = match[0]
+        one = _identifier(word, before.casefold())
+        if one is not None:
+            found.setdefault(one.text, one)
+        before = word
+    return tuple(found.values())
+
+
+def without_identifiers(question: str) -> str:
+    """Return a question without its identifiers and the words that announce numbers of sections."""
+    words = [word for word in question.split() if word.strip("?!.,;:()").casefold() not in _SECTION_WORDS]
+    text = " ".join(words)
+    for one in identifiers(question):
+        text = text.replace(one.text, " ")
+    return text
+
+
+def _identifier(word: str, before: str) -> Identifier | None:
+    if not any(letter.isdigit() for letter in word):
+        return None
+    digits = sum(letter.isdigit() for letter in word)
+    is_dotted = re.fullmatch(r"\d+(?:\.\d+)*", word) is not None
+    if before in _SECTION_WORDS and digits <= _LEAST_DIGITS + 1 and (is_dotted or digits == len(word)):
+        return Identifier(word, is_code=True, is_section=True)
+    if year := _FISCAL_YEAR.fullmatch(word):
+        return Identifier(year[1])
+    if version := _OF_VERSION.fullmatch(word):
+        word = version[1]
+    joins = sum(not letter.isalnum() for letter in word)
+    if word[0].isalpha():
+        return Identifier(word, is_code=digits > 1 or joins > 0)
+    if joins == 0:
+        if digits < len(word) or digits < _LEAST_DIGITS:  # a quantity, an ordinal, a count
+            return None
+        return Identifier(word, is_code=digits >= _LEAST_CODE_DIGITS)
+    return Identifier(word, is_code=joins > 1)
+
+
+def _loosely(text: str, *, any_digits: bool = False) -> str:
+    """Return a pattern for an identifier: hyphens, slashes and blanks may be left out or exchanged, dots may not."""
+    pieces = _PIECE.findall(text)
+    written = []
+    for at, piece in enumerate(pieces):
+        if piece in ".:":
+            written.append(re.escape(piece))
+        elif not piece[0].isalnum():
+            written.append(r"[-–/_ ]?")
+        else:
+            if at and pieces[at - 1][0].isalnum():  # letters beside digits
+                written.append(r"[-–/_ ]?")
+            written.append(r"\d+" if any_digits and piece.isdigit() else re.escape(piece))
+    return "".join(written)
+
+
+def _date(text: str) -> date | None:
+    try:
+        if match := _ISO.fullmatch(text):
+            return date(int(match[1]), int(match[2]), int(match[3]))
+        if match := _DAY_FIRST.fullmatch(text):
+            return date(int(match[4]), int(match[3]), int(match[1]))
+    except ValueError:
+        pass
+    return None
+
+
+def _written(day: date) -> Iterator[str]:
+    """Yield the forms in which a day is written."""
+    yield day.isoformat()
+    for mark in "./":
+        yield f"{day.day}{mark}{day.month}{mark}{day.year}"
+        yield f"{day.day:02}{mark}{day.month:02}{mark}{day.year}"
+    for language in _MONTH_LANGUAGES:
+        for width in ("wide", "abbreviated"):
+            month = get_month_names(width, locale=language)[day.month].rstrip(".")
+            yield from (f"{day.day} {month} {day.year}", f"{day.day}. {month} {day.year}")
+            yield from (f"{month} {day.day}, {day.year}", f"{day.day} de {month} de {day.year}")
