@@ -11,10 +11,11 @@ capitals tell names, IT, US and WHO are not pronouns. The engine tells readers w
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Literal
 
 from errors import LLMError, OutOfTimeError
-from index.lexical.tantivy_index import STOP_WORDS, search_words
+from index.lexical.tantivy_index import search_words
 from query_engine.llms.helper import PromptHelper
 from query_engine.prompting.builder import PROMPTS
 from query_engine.prompting.conversation import READ_TURNS
@@ -32,6 +33,7 @@ TURN_SHARE = 10
 # What stands for something said before.
 POINTERS = (
     *"it its itself they them their theirs he him his she her hers this these those".split(),
+    *("is that", "was that", "does that", "did that"),  # but not "the man that wrote"
     *("the same", "the other", "the others", "the former", "the latter", "which one", "which ones"),
 )
 # A clause that begins with one of these and says little more leans on the clause before.
@@ -41,8 +43,9 @@ OPENERS = (
 )
 LITTLE_WORDS = 2
 # What is asked for, not what about.
-LABELS = ("question", "question on its own")
 REQUESTS = "explain describe define summarise summarize list works".split()
+# How small models begin: with the end of the prompt.
+LABELS = ("question", "question on its own")
 
 _SILENT = frozenset((*POINTERS, *OPENERS, *REQUESTS))
 _WORD = re.compile(r"[^\W_](?:[\w'.-]*\w)?")
@@ -50,19 +53,11 @@ _WORD = re.compile(r"[^\W_](?:[\w'.-]*\w)?")
 
 @dataclass(frozen=True, slots=True)
 class _Word:
-    """A word of a question.
-
-    Attributes:
-        text: as it was written.
-        tells: whether it says what the question is about.
-        named: whether it is written like a name, which no pronoun is.
-        joined: whether nothing but space stands before it.
-    """
+    """A word as it was written, whether it tells what is asked about, and whether it is written like a name."""
 
     text: str
     tells: bool
     named: bool
-    joined: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +114,10 @@ class Condenser:
         template = (PROMPTS / "condense.txt").read_text(encoding="utf-8").strip()
         asked = asker.quoted(question, room_tokens * 2)
         reply = asker.ask(template.format(conversation="\n".join(conversation), question=asked), limit, one_line=True)
-        rewritten = _unlabelled(reply).strip(" \"'“”")
+        line = reply.strip().splitlines()[0]
+        label, _, rest = line.partition(":")
+        labelled = label.lower().strip(' *"').removeprefix("the ") in LABELS
+        rewritten = (rest if labelled else line).strip(" *\"'“”")
         known = {word.text.casefold() for text in (*conversation, question) for word in _words(text)}
         if question.endswith("?") and not rewritten.endswith("?"):
             raise LLMError("The language model wrote no question.", "Use a larger model.")
@@ -144,7 +142,7 @@ def points_back(question: str) -> bool:
     """Say whether an English question leans on what was said before: by a pronoun, or as a fragment of a clause."""
     words = _words(question)
     own = sum(word.tells for word in words)
-    fragment = own <= LITTLE_WORDS and any(_function_words(words).startswith(f" {opener} ") for opener in OPENERS)
+    fragment = own <= LITTLE_WORDS and any(_spaced(words).startswith(f" {opener} ") for opener in OPENERS)
     return not own or fragment or _has_pointer(words)
 
 
@@ -161,9 +159,7 @@ def _carried(before: str, answer: str, question: str) -> str:
     said = {word.text.casefold() for word in _words(question) if word.tells}
     # Another year is what the question is about.
     dated = any(word.isdigit() for word in said)
-    carried = [
-        word for word in dict.fromkeys(subject) if word.casefold() not in said and not (dated and word.isdigit())
-    ]
+    carried = [one for one in dict.fromkeys(subject) if one.casefold() not in said and not (dated and one.isdigit())]
     if not carried:
         return question
     # Before the question mark: what follows it would look like a second question.
@@ -172,26 +168,18 @@ def _carried(before: str, answer: str, question: str) -> str:
 
 
 def _subject(question: str, *, names_only: bool) -> list[str]:
-    """Return the words that say what a question is about; if it has names, perhaps only these and what adjoins them."""
-    runs: list[list[_Word]] = [[]]
-    for word in _words(question):
-        if not (word.joined and word.tells):
-            runs.append([])
-        if word.tells:
-            runs[-1].append(word)
+    """Return the words that tell what a question is about; of one with names, perhaps only these and what adjoins."""
+    runs = [list(run) for tells, run in groupby(_words(question), lambda word: word.tells) if tells]
     named = [run for run in runs if any(word.named for word in run)] if names_only else []
     return [word.text for run in named or runs for word in run]
 
 
 def _has_pointer(words: Sequence[_Word]) -> bool:
-    said = _function_words(words)
-    # "The man that wrote it" points nowhere; "How does that work?" does.
-    before, that, after = said.partition(" that ")
-    points = that and (not after or not before or before.split()[-1] in STOP_WORDS)
-    return bool(points) or any(f" {pointer} " in said for pointer in POINTERS)
+    said = _spaced(words)
+    return said.endswith(" that ") or any(f" {pointer} " in said for pointer in POINTERS)
 
 
-def _function_words(words: Sequence[_Word]) -> str:
+def _spaced(words: Sequence[_Word]) -> str:
     """Return the words between spaces, in small letters, with a dash for each name."""
     return f" {' '.join('-' if word.named else word.text.lower() for word in words)} "
 
@@ -208,22 +196,11 @@ def _words(text: str) -> list[_Word]:
         word, gap, end = found[0], text[end : found.start()], found.end()
         begins = not words or not set(gap).isdisjoint(".?!:;")
         abbreviated = case_tells and len(word) > 1 and word[:2].isalpha() and word[:2].isupper()
-        named = abbreviated or (case_tells and not begins and word[0].isupper()) or _is_code(word)
+        coded = word[0].isalpha() and any(map(str.isdigit, word))  # "v3.12"
+        named = abbreviated or coded or (case_tells and not begins and word[0].isupper())
         light = is_light(word) or word.casefold() in _SILENT
-        words.append(_Word(word, abbreviated or (word in kept and not light), named, not gap.strip()))
+        words.append(_Word(word, abbreviated or (word in kept and not light), named))
     return words
-
-
-def _is_code(word: str) -> bool:
-    """Say whether a word is like "A380" or "v3.12"."""
-    return word[0].isalpha() and any(map(str.isdigit, word))
-
-
-def _unlabelled(reply: str) -> str:
-    """Return the first line without "The question on its own:": small models repeat the end of the prompt."""
-    line = reply.strip().splitlines()[0]
-    label, _, rest = line.partition(":")
-    return rest if label.lower().strip(' *"').endswith(LABELS) else line
 
 
 def _grounded(rewritten: str, known: set[str]) -> bool:

@@ -125,7 +125,7 @@ def test_a_model_that_cannot_be_trusted_is_replaced_by_the_words_and_that_is_tol
     assert [warning.code for warning in condensed.warnings] == ["conversation"]
 
 
-@pytest.mark.parametrize("says", ["{}", 'The question on its own: "{}"', "Question: {}\n"])
+@pytest.mark.parametrize("says", ["{}", 'The question on its own: "{}"', "Question: {}\n", "**Question**: {}"])
 def test_a_question_the_model_repeats_counts_as_unchanged(says: str) -> None:
     question = "What is a heat pump?"
 
