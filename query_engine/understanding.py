@@ -10,7 +10,7 @@ from index.corpus import Corpus
 from query_engine import steps
 from query_engine.collection.answers import answer_about_collection
 from query_engine.inquiry import Inquiry
-from query_engine.prompting.conversation import READ_TURNS
+from query_engine.prompting.conversation import last
 from query_engine.question.condense import Condenser
 from query_engine.question.validation import clean_question
 from query_engine.runtime.deadline import Deadline
@@ -43,9 +43,9 @@ class Understanding:
         if (yield from self._closed(answer, inquiry)):
             return True
         if inquiry.turns:
-            answer.turns = inquiry.turns[-READ_TURNS:]
+            answer.turns = last(inquiry.turns)
             yield steps.looking_back(len(inquiry.turns))
-            condensed = self._condenser.condense(inquiry.turns, asked, deadline)
+            condensed = self._condenser.condense(answer.turns, asked, deadline)
             answer.question = clean_question(condensed.question)
             answer.warnings += condensed.warnings
             yield steps.condensed(condensed)

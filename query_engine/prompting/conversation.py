@@ -4,16 +4,19 @@ Flow: the turns before a question -> **here** -> `builder.py` puts them between 
 Templates such as Gemma's and Mistral's want user and assistant in turn, the user first. Pure.
 """
 
-from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from query_engine.schema.turn import Turn
 from query_engine.text.markdown_escape import without_citations
 
-# Of a conversation the last turns are read, whether to search or to answer.
-READ_TURNS = 6
+READ_TURNS, READ_CHARS = 6, 20_000
 CUT = " …"
+
+
+def last(turns: Sequence[Turn]) -> tuple[Turn, ...]:
+    """Return what is read of a conversation, whether to search or to answer: the last turns, each up to a limit."""
+    return tuple(replace(turn, text=turn.text[:READ_CHARS]) for turn in turns[-READ_TURNS:])
 
 
 def alternating(turns: Sequence[Turn], most: int, unanswered: str) -> list[Turn]:
@@ -28,7 +31,7 @@ def alternating(turns: Sequence[Turn], most: int, unanswered: str) -> list[Turn]
         unanswered: stands for the answer to the last message, if it has none.
     """
     heard: list[Turn] = []
-    for turn in turns[-READ_TURNS:]:
+    for turn in last(turns):
         text = (without_citations(turn.text) if turn.role == "assistant" else turn.text).strip()
         if text and heard and heard[-1].role == turn.role:
             heard[-1] = replace(turn, text=f"{heard[-1].text}\n\n{text}")
@@ -57,8 +60,9 @@ def shortened(turns: Sequence[Turn], room: int, size: Callable[[str], int]) -> l
 
 def _beginning(text: str, room: int, size: Callable[[str], int]) -> str:
     """Return a text, or as much of its beginning as fits."""
-    if size(text) <= room:
-        return text
+    shown = text
     # Between characters: not every language has spaces.
-    fits = bisect_right(range(len(text)), False, key=lambda end: size(text[:end] + CUT) > room)
-    return text[: max(0, fits - 1)] + CUT
+    while text and (taken := size(shown)) > room:
+        text = text[: min(len(text) - 1, len(text) * room // taken)]
+        shown = text + CUT
+    return shown

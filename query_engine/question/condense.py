@@ -18,7 +18,7 @@ from errors import LLMError, OutOfTimeError
 from index.lexical.tantivy_index import search_words
 from query_engine.llms.helper import PromptHelper
 from query_engine.prompting.builder import PROMPTS
-from query_engine.prompting.conversation import READ_TURNS
+from query_engine.prompting.conversation import last
 from query_engine.question.validation import MAX_WORDED_CHARS
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.answer_warning import AnswerWarning
@@ -109,7 +109,7 @@ class Condenser:
         room_tokens = asker.prompt_tokens // TURN_SHARE
         conversation = [
             f"{turn.role.title()}: {asker.quoted(without_citations(turn.text).replace('**', ''), room_tokens)}"
-            for turn in turns[-READ_TURNS:]
+            for turn in last(turns)
         ]
         template = (PROMPTS / "condense.txt").read_text(encoding="utf-8").strip()
         asked = asker.quoted(question, room_tokens * 2)
@@ -129,7 +129,7 @@ class Condenser:
 def carry_words(turns: Sequence[Turn], question: str) -> Condensed:
     """Add what the earlier questions were about, if the question points back; see the module's docstring."""
     before, answer = "", ""
-    for turn in turns[-READ_TURNS:]:
+    for turn in last(turns):
         if turn.role == "assistant":
             answer = turn.text
         else:

@@ -259,3 +259,17 @@ def test_what_short_turns_leave_is_for_long_ones_and_a_text_without_spaces_is_cu
     assert long.startswith(shown.removesuffix(" …"))
     assert 300 < len(shown) < 1000
     assert prompts.room_chars(turns) < prompts.room_chars()
+
+
+@pytest.mark.fault("D4")
+def test_an_endless_conversation_costs_no_more_than_a_long_one() -> None:
+    counted = []
+
+    def count(text: str) -> int:
+        counted.append(len(text))
+        return len(text) // 4
+
+    prompts = PromptBuilder(max_context_chars=6000, max_prompt_tokens=lambda: 3000, count_tokens=count)
+    prompts.build("Why?", [source("Text.")], said(*["word " * 200_000, ">" + "word " * 200_000] * 50))
+
+    assert sum(counted) < 6 * 20_000 * 3
