@@ -42,6 +42,7 @@ from query_engine.schema.events import Done, Event, Retrieved
 from query_engine.schema.passage import Passage
 from query_engine.schema.retrieval_result import Retrieval
 from query_engine.schema.source import Source
+from query_engine.schema.turn import Turn
 from query_engine.search import CorpusSearch
 from query_engine.synthesis.base import Synthesizer, Writer
 from query_engine.synthesis.fallback_chain import Answer, write
@@ -192,7 +193,7 @@ class Engine:
         yield from gathering.steps()
         retrieval = gathering.retrieval
         answer.timings_ms.update(retrieval.timings_ms)
-        answer.sources = self._sources(retrieval) if self._models else ()
+        answer.sources = self._sources(retrieval, answer.turns) if self._models else ()
         answer.passages = tuple(one.passage for one in answer.sources) or retrieval.passages
         answer.passages = answer.passages[: inquiry.top_k]
         answer.warnings += retrieval.warnings
@@ -235,12 +236,12 @@ class Engine:
     def _judge(self, question: str, passages: Sequence[Passage]) -> Confidence:
         return assess(question, passages, self.corpus.lexical_index, self._embedder, self.reader)
 
-    def _sources(self, retrieval: Retrieval) -> tuple[Source, ...]:
+    def _sources(self, retrieval: Retrieval, turns: Sequence[Turn]) -> tuple[Source, ...]:
         """Return what language models read; the passages as they are where the settings merge none."""
         found = (*retrieval.passages, *retrieval.left_out)
         if not self._settings.retrieval.merge:
             return tuple(map(Source, retrieval.passages))
-        room = min(self._settings.answer.max_context_chars, self._models[0].room_chars())
+        room = min(self._settings.answer.max_context_chars, self._models[0].room_chars(turns))
         return sections(found, stored_documents(self.corpus.documents), room)
 
     def _quoting_for(self, gathering: Evidence, *, expected: bool) -> Synthesizer:

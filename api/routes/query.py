@@ -20,7 +20,7 @@ from api.schemas.requests import QueryBody, steering_of
 from api.views.negotiation import JSONReply
 from api.views.query import QueryView, to_query_reply
 from query_engine.inquiry import Inquiry
-from query_engine.question.condense import Turn
+from query_engine.schema.turn import Turn
 
 router = APIRouter()
 

@@ -15,8 +15,8 @@ from pydantic_core import PydanticCustomError
 
 from api.schemas.requests import AskedAt, Body, Filtered, Passages, Steered
 from errors import QuestionError
-from query_engine.question.condense import Turn
 from query_engine.question.validation import clean_question
+from query_engine.schema.turn import Turn
 from query_engine.text.well_formed import well_formed
 
 MAX_MESSAGES = 1000

@@ -9,8 +9,8 @@ import pytest
 from index.corpus import Corpus
 from query_engine.engine import Engine
 from query_engine.inquiry import Inquiry
-from query_engine.question.condense import Turn
 from query_engine.schema.events import Done, Event, Retrieved, Step, Token
+from query_engine.schema.turn import Turn
 from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from settings import Settings
 from tests.fakes.corpora import make_corpus

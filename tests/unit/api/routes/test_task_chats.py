@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from query_engine.question.condense import Turn
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Done
+from query_engine.schema.turn import Turn
 from sources.given_pages import GivenPage
 from tests.fakes.engines import a_citation, a_done
 from tests.fakes.http import client_of
