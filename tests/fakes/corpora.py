@@ -42,7 +42,8 @@ def tree_of(text: str, *, leaves_a_middle: int = 3) -> SpanTree:
 
 def stored(doc_id: str, text: str, *, title: str = "", version: str = "", url: str | None = None) -> StoredDocument:
     """Return a document with a tree of one leaf a sentence."""
-    document = Document(doc_id, title or doc_id, text, url=url, source=doc_id)
+    content_type = doc_id.rpartition(".")[2] if "." in doc_id else ""
+    document = Document(doc_id, title or doc_id, text, url=url, source=doc_id, content_type=content_type)
     return StoredDocument.of(document, version or document.hash("test"), tree_of(text))
 
 
