@@ -1,6 +1,6 @@
 """Small corpora for tests: real stores in a temporary folder, a fake embedder, trees of one leaf a sentence."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -42,14 +42,17 @@ def tree_of(text: str, *, leaves_a_middle: int = 3) -> SpanTree:
 
 def stored(doc_id: str, text: str, *, title: str = "", version: str = "", url: str | None = None) -> StoredDocument:
     """Return a document with a tree of one leaf a sentence."""
-    content_type = doc_id.rpartition(".")[2] if "." in doc_id else ""
-    document = Document(doc_id, title or doc_id, text, url=url, source=doc_id, content_type=content_type)
+    document = Document(doc_id, title or doc_id, text, url=url, source=doc_id)
     return StoredDocument.of(document, version or document.hash("test"), tree_of(text))
 
 
 def fill(corpus: Corpus, texts: Mapping[str, str], embedder: BaseEmbedding) -> None:
     """Put documents (doc_id -> text) into a corpus."""
-    documents = [stored(doc_id, text) for doc_id, text in texts.items()]
+    put(corpus, [stored(doc_id, text) for doc_id, text in texts.items()], embedder)
+
+
+def put(corpus: Corpus, documents: Sequence[StoredDocument], embedder: BaseEmbedding) -> None:
+    """Put documents with their trees into a corpus."""
     leaves = [
         document.text[document.tree[position].start : document.tree[position].end]
         for document in documents

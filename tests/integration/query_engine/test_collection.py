@@ -1,6 +1,7 @@
 """Questions about the collection over real stores: what is listed and counted, and what is searched for."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from query_engine.inquiry import Inquiry
 from query_engine.schema.events import Done, Event, Step, Token
 from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from settings import Settings
-from tests.fakes.corpora import make_corpus
+from tests.fakes.corpora import make_corpus, put, stored
 from tests.fakes.embedding import WordHashEmbedding
 from tests.fakes.reading import a_leaf_reader
 
@@ -32,7 +33,12 @@ def engine_over(corpus: Corpus) -> Engine:
 
 @pytest.fixture
 def engine(tmp_path: Path) -> Iterator[Engine]:
-    corpus = make_corpus(tmp_path / "house", TEXTS, WordHashEmbedding())
+    corpus = make_corpus(tmp_path / "house", {}, WordHashEmbedding())
+    put(
+        corpus,
+        [replace(stored(doc_id, text), content_type="md") for doc_id, text in TEXTS.items()],
+        WordHashEmbedding(),
+    )
     yield engine_over(corpus)
     corpus.close()
 
