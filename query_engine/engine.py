@@ -5,7 +5,7 @@ Flow: `/run`, `/evaluate`, the command line and the evaluation harness are views
     understand (`understanding.py`) -> search, for each part (`search.py`, `retrieval/multi_part.py`)
         -> read and decide (`reader/`, `answerability/`) -> show (`synthesis/fallback_chain.py`)
 
-Small talk and questions about the collection itself are answered from the catalogue, without a search. Built by
+Questions about the collection itself are answered from the catalogue, without a search. Built by
 `build.py`. What a stage does is its own module's business; the engine orders them and tells readers what happened. The
 stages are a plain iterator, run in one thread; `answer_stream.py` reads it from the event loop and enforces the
 deadline.

@@ -56,8 +56,9 @@ class Understanding:
         words = set(WORD.findall(answer.question.casefold()))
         refused = next((one for one in self._settings.refused() if one in words), None)
         if refused is None:
-            catalogue = inquiry.about_collection
-            return (yield from answer_about_collection(self._corpus, answer, inquiry.filters, catalogue=catalogue))
+            return inquiry.about_collection and (
+                yield from answer_about_collection(self._corpus, answer, inquiry.filters)
+            )
         yield steps.refused(refused)
         yield answer.done("no_retrieval", steps.REFUSED, word=refused)
         return True

@@ -80,8 +80,3 @@ def fenced(code: str) -> str:
     while fence in code:
         fence += "`"
     return f"{fence}\n{code}\n{fence}"
-
-
-def as_quote(text: str) -> str:
-    """Return a document's text as an answer may show it, see `as_text` and `without_marks`."""
-    return without_marks(as_text(text))

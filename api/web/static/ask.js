@@ -6,7 +6,6 @@ import { Answer } from "./answer.js";
 import { Confirm, Naming } from "./dialogs.js";
 import { begun, grown, play } from "./exchange.js";
 import { asFilters, Filters, NO_FILTERS } from "./filters.js";
-import { counts } from "./service.js";
 import { forget, recall, remember } from "./storage.js";
 import { t } from "./texts.js";
 import { html, useEffect, useReducer, useRef, useState } from "./vendor/htm-preact.js";
@@ -106,7 +105,7 @@ function Talk({ config, corpus, corpora, query, show, shown, id, begin, renew })
   return html`
     <div class="talk">
       ${!exchanges.length && html`<p class="lead">${t("welcome")}</p>
-        <${Presets} ...${{ config, corpus, corpora }} choose=${submit} />`}
+        <${Presets} ...${{ config, corpus }} choose=${submit} />`}
       ${full && html`<p class="note" role="status">${t("storageFull")}</p>`}
       ${exchanges.map(
         (exchange, index) => html`<${Answer} key=${exchange.id} ...${{ exchange, show, shown }}
@@ -154,14 +153,10 @@ function turns(exchanges) {
 }
 
 // The settings' questions for this corpus, perhaps by topic; without any, those that every corpus can answer.
-function Presets({ config, corpus, corpora, choose }) {
+function Presets({ config, corpus, choose }) {
   const set = config.preset_questions[corpus];
-  const [titles, setTitles] = useState([]);
-  useEffect(() => {
-    if (!set) counts(corpora).then((counted) => setTitles(counted.top_docs.slice(0, 3).map(({ title }) => title)), () => {});
-  }, []);
   const groups = !set || Array.isArray(set)
-    ? { [t("try")]: set ?? [...t("presets"), ...titles.map((title) => t("ask_document", { title }))] }
+    ? { [t("try")]: set ?? t("presets") }
     : set;
   return Object.entries(groups).map(([title, questions]) => html`<${Choices} title=${title} questions=${questions} choose=${choose} />`);
 }
