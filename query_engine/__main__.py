@@ -78,8 +78,10 @@ def _named(arguments: argparse.Namespace, settings: Settings) -> Sequence[str]:
 
 def _ask_here(arguments: argparse.Namespace, corpus: str, settings: Settings) -> None:
     from query_engine.build import Engines  # noqa: PLC0415  # slow to import; not needed to ask a service
+    from query_engine.synthesis.build import check_writer  # noqa: PLC0415  # likewise
     from research.modes import InMode  # noqa: PLC0415  # likewise
 
+    check_writer(settings.llm, arguments.writer)
     inquiry = Inquiry(arguments.question, arguments.filters)
     with closing(Engines(settings)) as engines:
         engine = engines.get(corpus, writer=arguments.writer)
