@@ -408,10 +408,10 @@ class UnknownModelError(RagError):
     code = "unknown_model"
 
     @classmethod
-    def of(cls, name: str, known: list[str], remedy: str = "Leave model_name out.") -> "UnknownModelError":
+    def of(cls, name: str, known: list[str]) -> "UnknownModelError":
         """Name the model, and those that may be named."""
         there = f"Known names: {', '.join(known)}." if known else "RAG_LLM__MODEL names no model here."
-        return cls(f"This service does not use a model {name!r}.", f"{remedy} {there}")
+        return cls(f"This service does not use a model {name!r}.", f"Leave model_name out. {there}")
 
 
 class UnknownWriterError(RagError):
