@@ -71,6 +71,7 @@ class Engine:
         condenser: reads the conversation before a question; by words alone by default.
         planner: takes apart questions that ask for several things; none by default.
         helper: asks the language model on the side; None where there is none.
+        writer: by whom `models` were chosen; None: by the settings.
 
     Attributes:
         corpus, reader, pipeline, helper: as given.
@@ -91,6 +92,7 @@ class Engine:
         condenser: Condenser | None = None,
         planner: Planner | None = None,
         helper: PromptHelper | None = None,
+        writer: str | None = None,
     ) -> None:
         self.corpus = corpus
         self.looked_s = time.monotonic()
@@ -104,6 +106,7 @@ class Engine:
         self._understanding = Understanding(corpus, condenser or Condenser(), settings.answer)
         self._planner = planner or Planner()
         self.helper = helper
+        self._writer = writer
 
     def retrieve(
         self, inquiry: Inquiry, options: RetrievalSettings | None = None, pipeline: RetrievalPipeline | None = None
@@ -140,7 +143,7 @@ class Engine:
         The question is checked when the first event is awaited.
 
         Args:
-            inquiry: the question and what belongs to it; its `mode` is not read.
+            inquiry: the question and what belongs to it; its `mode` and `writer` are not read.
             gather: finds the passages that the answer is written from, once the question has been read; one pass over
                 the corpus if None.
 
@@ -263,6 +266,7 @@ class Engine:
             "settings": self._settings.model_dump(
                 mode="json", include={"retrieval", "rerank", "expansion", "answer", "research", "llm"}
             ),
+            "writer": self._writer,
             "identity": self.corpus.manifest.identity.fingerprint(),
             "documents": self.corpus.documents.state(),
         }

@@ -67,4 +67,5 @@ def _inquiry(body: QueryBody, service: Service) -> Inquiry:
         top_k=body.top_k,
         query_time=body.query_time,
         mode=body.mode or service.settings.answer.mode,
+        writer=body.writer,
     )

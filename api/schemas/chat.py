@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, ValidationInfo, WithJsonSchema, field_validator
 from pydantic_core import PydanticCustomError
 
-from api.schemas.requests import AskedAt, Body, Filtered, Passages, Steered
+from api.schemas.requests import AskedAt, Body, Filtered, Passages, Steered, Writer
 from errors import QuestionError
 from query_engine.question.validation import clean_question
 from query_engine.schema.turn import Turn
@@ -111,6 +111,7 @@ class ChatBody(Body):
     steering: Steered = None
     max_passages: Passages = None
     query_time: AskedAt = None
+    writer: Writer = None
     n: Annotated[Any, Field(examples=[1])] = None
     """Choices; only 1 is offered."""
     logprobs: Annotated[Any, Field(examples=[False])] = None

@@ -61,6 +61,8 @@ function Talk({ config, corpus, corpora, query, show, shown, id, begin, renew })
   const [full, setFull] = useState(false);
   const [filters, setFilters] = useState(NO_FILTERS);
   const [mode, setMode] = useState(config.mode);
+  const [usual] = config.writers; // writes where none is chosen
+  const [writer, setWriter] = useState(() => config.writers.find((one) => one === recall("writer", usual)) ?? usual);
   const [topK, setTopK] = useState(""); // passages read; the service's own number if empty
   const [text, setText] = useState("");
   const running = useRef(null);
@@ -97,7 +99,8 @@ function Talk({ config, corpus, corpora, query, show, shown, id, begin, renew })
     begin(wording);
     show(null);
     tell({ type: "asked", question: wording });
-    const body = { question: wording, corpus, turns: turns(exchanges), filters: asFilters(filters), mode, top_k: topK === "" ? undefined : topK };
+    const body = { question: wording, corpus, turns: turns(exchanges), filters: asFilters(filters), mode, top_k: topK === "" ? undefined : topK,
+      writer: writer === usual ? undefined : writer };
     await play(body, control.signal, tell);
     running.current = null;
   }
@@ -130,6 +133,8 @@ function Talk({ config, corpus, corpora, query, show, shown, id, begin, renew })
           <label>${t("passagesRead")} <input type="number" min="1" max="200" value=${topK} onInput=${({ target }) => setTopK(whole(target.value))} /></label></${Filters}>
         <label class="mode">${t("answerMode")} <select value=${mode} onInput=${({ target }) => setMode(target.value)}>
           ${config.modes.map((one) => html`<option value=${one}>${t("modes")[one]}</option>`)}</select></label>
+        ${config.writers.length > 1 && html`<label class="mode">${t("writer")} <select value=${writer} onInput=${({ target }) => { setWriter(target.value); remember("writer", target.value); }}>
+          ${config.writers.map((one) => html`<option value=${one}>${one === "quotes" ? t("quotes") : one}</option>`)}</select></label>`}
         ${exchanges.length > 0 && !busy && html`<button type="button" class="quiet" onClick=${renew}>${t("newConversation")}</button>`}
       </div>
     </form>`;
