@@ -37,6 +37,7 @@
     +-- TooManyQuestionsError    too many questions are being answered and waiting
     +-- NothingFoundError        no paragraph meets what a client of ASK-xDD's routes asked
     +-- UnknownModelError        a client names a language model that the service does not use
+    +-- UnknownWriterError       a client names a writer that the service does not have
     +-- KeyNeededError           a client has no key, or a wrong one
     +-- KeyRefusedError          the same on ASK-xDD's routes, which have a status of their own for it
     +-- KeyScopeError            a client's key is not for this
@@ -407,10 +408,21 @@ class UnknownModelError(RagError):
     code = "unknown_model"
 
     @classmethod
-    def of(cls, name: str, known: list[str], remedy: str = "Leave model_name out.") -> "UnknownModelError":
+    def of(cls, name: str, known: list[str]) -> "UnknownModelError":
         """Name the model, and those that may be named."""
         there = f"Known names: {', '.join(known)}." if known else "RAG_LLM__MODEL names no model here."
-        return cls(f"This service does not use a model {name!r}.", f"{remedy} {there}")
+        return cls(f"This service does not use a model {name!r}.", f"Leave model_name out. {there}")
+
+
+class UnknownWriterError(RagError):
+    """A client names a writer that the service does not have."""
+
+    code = "unknown_writer"
+
+    @classmethod
+    def of(cls, name: str, known: list[str]) -> "UnknownWriterError":
+        """Name the writer, and those that may be named."""
+        return cls(f"This service has no writer {name!r}.", f"Name one of {', '.join(known)}, or leave it out.")
 
 
 class KeyNeededError(RagError):

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 
 RAY_ADDRESS = r"^(local|[^\s:/]+:\d{1,5})$"
 OTHER_MODEL = r"(huggingface|openai|ollama)(:[^,@\s]+)?(@https?://[^,@\s]+)?"
+NAMED_MODEL = rf"[\w.-]{{1,40}}={OTHER_MODEL}"
 URL_KEY = r"https?://[^\s,=@]+=[!-+\--~]+"
 Mode = Literal["single", "agent", "auto"]
 Form = Literal["answer", "report"]
@@ -399,8 +400,14 @@ class LLMSettings(Group):
         pattern=rf"^{OTHER_MODEL}$",
         description="Model for planning, rephrasing and ranking, in the same form; the answering model if unset.",
     )
+    writers: str | None = Field(
+        None,
+        pattern=rf"^{NAMED_MODEL}(\s*,\s*{NAMED_MODEL})*$",
+        description="Comma-separated models to choose from for each question, by name: `NAME=PROVIDER:MODEL` or "
+        "`NAME=PROVIDER:MODEL@URL`.",
+    )
     other_keys: SecretStr | None = Field(
-        None, description="Comma-separated API keys of the servers in these two settings: `URL=KEY`."
+        None, description="Comma-separated API keys of the servers in these three settings: `URL=KEY`."
     )
     device: str = Field("auto", description="Of `huggingface`: `auto`, `cpu`, `cuda` or `cuda:1`.")
     four_bit: bool = Field(False, description="Load a Hugging Face model in 4 bits (needs CUDA and bitsandbytes).")

@@ -102,11 +102,14 @@ class Engine(Protocol):
 class Engines(Protocol):
     """Opens corpora, and keeps them open as long as they are leased."""
 
-    def lease(self, name: str | None = None, *, create: bool = False) -> Lease[Engine]:
-        """Return the engine of a corpus, None meaning the default one; blocks while it is opened, or made."""
+    def lease(self, name: str | None = None, *, create: bool = False, writer: str | None = None) -> Lease[Engine]:
+        """Return the engine of a corpus, None meaning the default one; blocks while it is opened, or made.
+
+        `writer` writes its answers; None leaves it to the settings.
+        """
         ...
 
-    def lease_open(self, name: str | None = None) -> Lease[Engine] | None:
+    def lease_open(self, name: str | None = None, *, writer: str | None = None) -> Lease[Engine] | None:
         """Return the engine of a corpus if it is open."""
         ...
 
@@ -171,14 +174,13 @@ class PageAnswers(Protocol):
         ...
 
     def stream(
-        self, inquiry: Inquiry, pages: Sequence[GivenPage], *, model: str | None = None, only_sure: bool = True
+        self, inquiry: Inquiry, pages: Sequence[GivenPage], *, only_sure: bool = True
     ) -> AsyncGenerator[Event, None]:
         """Answer, event by event; closing it waits for its threads.
 
         Args:
             inquiry: the question.
             pages: to answer from.
-            model: that writes; None: those of the settings.
             only_sure: quote with high precision, unless the settings say otherwise.
         """
         ...

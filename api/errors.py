@@ -34,6 +34,7 @@ STATUS: dict[type[RagError], int] = {
     errors.SettingsError: 422,
     errors.UnreadableError: 422,
     errors.UnknownModelError: 422,
+    errors.UnknownWriterError: 422,
     errors.PipelineError: 422,
     errors.UploadError: 422,
     errors.IngestRefusedError: 403,

@@ -46,6 +46,7 @@ def main(argv: Sequence[str] | None = None, prog: str = "python -m query_engine"
         metavar="JSON",
         help="search only documents that meet this filter",
     )
+    parser.add_argument("--writer", metavar="NAME", help="who writes: 'quotes', or a name of RAG_LLM__WRITERS")
     parser.add_argument("--retrieve-only", action="store_true", help="print the passages, write no answer")
     arguments = parser.parse_args(argv)
     return run_command(lambda: _ask(arguments, load_settings()))
@@ -77,11 +78,13 @@ def _named(arguments: argparse.Namespace, settings: Settings) -> Sequence[str]:
 
 def _ask_here(arguments: argparse.Namespace, corpus: str, settings: Settings) -> None:
     from query_engine.build import Engines  # noqa: PLC0415  # slow to import; not needed to ask a service
+    from query_engine.synthesis.build import check_writer  # noqa: PLC0415  # likewise
     from research.modes import InMode  # noqa: PLC0415  # likewise
 
+    check_writer(settings.llm, arguments.writer)
     inquiry = Inquiry(arguments.question, arguments.filters)
     with closing(Engines(settings)) as engines:
-        engine = engines.get(corpus)
+        engine = engines.get(corpus, writer=arguments.writer)
         if arguments.retrieve_only:
             _print_passages(engine.retrieve(inquiry).passages)
         else:
@@ -159,6 +162,7 @@ def _ask_service(url: str, headers: Mapping[str, str], arguments: argparse.Names
             _print_passages([Passage(**passage) for passage in found["passages"]])
             return
         # Not through a proxy: the service is on this machine.
+        body["writer"] = arguments.writer
         with httpx.stream("POST", f"{url}/run", json=body, headers=headers, timeout=600, trust_env=False) as reply:
             _check(reply, url)
             screen, record = GrowingText(sys.stdout), {}

@@ -50,7 +50,7 @@ from query_engine.retrieval.reranking.base import Reranker
 from query_engine.retrieval.reranking.build import build_reranker
 from query_engine.runtime import memory, open_files
 from query_engine.runtime.lease_pool import Lease, LeasePool
-from query_engine.synthesis.build import QUOTES, build_language_models
+from query_engine.synthesis.build import build_language_models
 from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from settings import Settings
 
@@ -117,7 +117,7 @@ class Engines:
         """The language model that plans, rephrases and ranks; None if none is set."""
         return self._model
 
-    def lease(self, name: str | None = None, *, create: bool = False) -> Lease[Engine]:
+    def lease(self, name: str | None = None, *, create: bool = False, writer: str | None = None) -> Lease[Engine]:
         """Return the engine of a corpus (None: the default one), opening it if need be; give it back after use.
 
         It stays open until its place is needed for another, and is not closed as long as anyone holds a lease. Where
@@ -126,29 +126,34 @@ class Engines:
         Args:
             name: of the corpus; `a+b` of several, whose documents the engine reads as one corpus, and `*` of all.
             create: make the corpus if it does not exist; it is one.
+            writer: writes the engine's answers, see `synthesis.build.writer_names`; None leaves it to the settings. Its
+                model is loaded if need be.
 
         Raises:
+            UnknownWriterError: there is no such writer.
             UnknownCorpusError: there is no such corpus, and `create` is off.
             TooManyCorporaError: so many others are in use that it cannot be opened.
             CorpusError: it is locked, damaged, or was built with other settings.
-            ModelError: the server of the embedding model fails.
+            ModelError: the server of the embedding model fails, or the writer's model cannot be loaded.
         """
         if create:
             return self._current(self._named(name), create=True)
         names = self._members(name)
-        if len(names) == 1:
+        if len(names) == 1 and writer is None:
             return self._current(names[0])
         with ExitStack() as held:
-            return self._joined([held.enter_context(self._current(one)) for one in names], held)
+            return self._made([held.enter_context(self._current(one)) for one in names], held, writer)
 
-    def lease_open(self, name: str | None = None) -> Lease[Engine] | None:
-        """Return what `lease` does if all it needs is open and shows what is committed, else None.
+    def lease_open(self, name: str | None = None, *, writer: str | None = None) -> Lease[Engine] | None:
+        """Return what `lease` does if all it needs is open or loaded and shows what is committed, else None.
 
         Waits for nothing, or where another process writes, for a look into the database at most.
         """
         names = self._members(name)
-        if len(names) == 1:
+        if len(names) == 1 and writer is None:
             return self._current_open(names[0])
+        if not self._language_models.is_loaded(writer):
+            return None
         with ExitStack() as held:
             engines = []
             for one in names:
@@ -156,15 +161,15 @@ class Engines:
                 if lease is None:
                     return None
                 engines.append(held.enter_context(lease))
-            return self._joined(engines, held)
+            return self._made(engines, held, writer)
 
-    def get(self, name: str | None = None, *, create: bool = False) -> Engine:
+    def get(self, name: str | None = None, *, create: bool = False, writer: str | None = None) -> Engine:
         """Return the engine of a corpus, leased until `close`: for programs that ask one. See `lease`."""
-        return self.lease(name, create=create).item
+        return self.lease(name, create=create, writer=writer).item
 
     @contextmanager
     def for_documents(
-        self, documents: Sequence[Document], name: str = NAME, *, only_sure: bool = True, model: str | None = None
+        self, documents: Sequence[Document], name: str = NAME, *, only_sure: bool = True, writer: str | None = None
     ) -> Iterator[Engine]:
         """Open an engine over these documents alone, which live in memory until the end of the `with` block.
 
@@ -174,11 +179,11 @@ class Engines:
             name: of their corpus, for people.
             only_sure: quote with high precision, if `RAG_ANSWER__ONLY_SURE` does not say. Nobody chose pages that came
                 with a question: they may be about something else.
-            model: that writes, see `synthesis.build.writer_names`; None: those of the settings, one after the other.
+            writer: see `lease`.
 
         Raises:
-            UnknownModelError: there is no such model.
-            ModelError: the embedding model failed.
+            UnknownWriterError: there is no such writer.
+            ModelError: the embedding model failed, or the writer's model cannot be loaded.
             IndexDamagedError: a store failed.
         """
         settings = self._settings
@@ -186,7 +191,7 @@ class Engines:
         corpus = corpus_for_documents(documents, settings.chunk, self.embedding, sentences=sentences, name=name)
         try:
             with closing(corpus):
-                yield self._engine(corpus, only_sure=only_sure, model=model)
+                yield self._engine(corpus, only_sure=only_sure, writer=writer)
         finally:
             memory.give_back()  # it would stay with the process: a tenth more after forty answers
 
@@ -379,9 +384,11 @@ class Engines:
             return names
         raise UnknownCorpusError("No corpus exists yet.", "Make one with `python -m ingestion PATH --corpus NAME`.")
 
-    def _joined(self, engines: Sequence[Engine], held: ExitStack) -> Lease[Engine]:
-        """Return the engine of several corpora, which takes over what is held."""
-        return Lease(self._engine(JoinedCorpus([engine.corpus for engine in engines])), held.pop_all().close)
+    def _made(self, engines: Sequence[Engine], held: ExitStack, writer: str | None) -> Lease[Engine]:
+        """Return an engine over the corpora of others, for one question; it takes over what is held."""
+        corpora = [engine.corpus for engine in engines]
+        engine = self._engine(corpora[0] if len(corpora) == 1 else JoinedCorpus(corpora), writer=writer)
+        return Lease(engine, held.pop_all().close)
 
     def _open(self, name: str, create: bool) -> Engine:
         if self._access.read_only and create and name not in self.names():
@@ -427,38 +434,38 @@ class Engines:
             raise
         return corpus
 
-    def _engine(self, corpus: Corpus, *, only_sure: bool = False, model: str | None = None) -> Engine:
+    def _engine(self, corpus: Corpus, *, only_sure: bool = False, writer: str | None = None) -> Engine:
+        models = self._language_models.chosen(writer)
         answer = self._settings.answer
         documents = stored_documents(corpus.documents)
         reader = LeafReader(self._passage_reader, documents, corpus.lexical_index, self._embedder, answer.quote_chars)
         quoting = ExtractiveSynthesizer(reader)
-        models = self._language_models.chosen(model)
         settings = self._settings
         # A language model decides itself whether the passages answer.
-        if not models and (only_sure if answer.only_sure is None else answer.only_sure):
+        if not models.writers and (only_sure if answer.only_sure is None else answer.only_sure):
             sure = answer.model_copy(update={"min_confidence": max(answer.min_confidence, SURE_CONFIDENCE)})
             settings = settings.model_copy(update={"answer": sure})
-        helper = None if model == QUOTES else self._helper()
+        helping = models.query_model
+        helper = None if helping is None else PromptHelper(helping, settings.llm.max_new_tokens)
         condenser = Condenser(helper, ASIDE_S) if helper else Condenser()
         return Engine(
             corpus,
             self._embedder,
             reader,
-            models,
+            models.writers,
             quoting,
             settings=settings,
-            pipeline=self._pipeline(corpus),
+            pipeline=self._pipeline(corpus, helping),
             condenser=condenser,
             planner=Planner(helper, ASIDE_S),
             helper=helper,
+            writer=writer,
         )
 
-    def _helper(self) -> PromptHelper | None:
-        return None if self._model is None else PromptHelper(self._model, self._settings.llm.max_new_tokens)
-
-    def _pipeline(self, corpus: Corpus) -> RetrievalPipeline:
-        expansions = build_expansions(self._settings, corpus, self._embedder, self._model)
-        if self._reranker is None:
+    def _pipeline(self, corpus: Corpus, model: LoadedModel | None) -> RetrievalPipeline:
+        expansions = build_expansions(self._settings, corpus, self._embedder, model)
+        # Who chooses quotes wants no language model, not even for the ranking.
+        if self._reranker is None or (model is None and self._settings.rerank.method == "listwise"):
             return RetrievalPipeline(expansions)
         # The title often says what the leaf is about: a company, a year, a person.
         texts_of = partial(leaf_texts, corpus.documents, titled=True)

@@ -5,7 +5,7 @@ Flow: `/run`, `/evaluate`, the command line and the evaluation harness are views
     understand (`understanding.py`) -> search, for each part (`search.py`, `retrieval/multi_part.py`)
         -> read and decide (`reader/`, `answerability/`) -> show (`synthesis/fallback_chain.py`)
 
-Small talk and questions about the collection itself are answered from the catalogue, without a search. Built by
+Questions about the collection itself are answered from the catalogue, without a search. Built by
 `build.py`. What a stage does is its own module's business; the engine orders them and tells readers what happened. The
 stages are a plain iterator, run in one thread; `answer_stream.py` reads it from the event loop and enforces the
 deadline.
@@ -49,6 +49,7 @@ from query_engine.schema.events import Done, Event, Retrieved
 from query_engine.schema.passage import Passage
 from query_engine.schema.retrieval_result import Retrieval
 from query_engine.schema.source import Source
+from query_engine.schema.turn import Turn
 from query_engine.search import CorpusSearch
 from query_engine.synthesis.base import Synthesizer, Writer
 from query_engine.synthesis.fallback_chain import Answer, write
@@ -77,6 +78,7 @@ class Engine:
         condenser: reads the conversation before a question; by words alone by default.
         planner: takes apart questions that ask for several things; none by default.
         helper: asks the language model on the side; None where there is none.
+        writer: by whom `models` were chosen; None: by the settings.
 
     Attributes:
         corpus, reader, pipeline, helper: as given.
@@ -97,6 +99,7 @@ class Engine:
         condenser: Condenser | None = None,
         planner: Planner | None = None,
         helper: PromptHelper | None = None,
+        writer: str | None = None,
     ) -> None:
         self.corpus = corpus
         self.looked_s = time.monotonic()
@@ -110,6 +113,7 @@ class Engine:
         self._understanding = Understanding(corpus, condenser or Condenser(), settings.answer)
         self._planner = planner or Planner()
         self.helper = helper
+        self._writer = writer
 
     def retrieve(
         self, inquiry: Inquiry, options: RetrievalSettings | None = None, pipeline: RetrievalPipeline | None = None
@@ -146,7 +150,7 @@ class Engine:
         The question is checked when the first event is awaited.
 
         Args:
-            inquiry: the question and what belongs to it; its `mode` is not read.
+            inquiry: the question and what belongs to it; its `mode` and `writer` are not read.
             gather: finds the passages that the answer is written from, once the question has been read; one pass over
                 the corpus if None.
 
@@ -199,7 +203,7 @@ class Engine:
         yield from gathering.steps()
         retrieval = gathering.retrieval
         answer.timings_ms.update(retrieval.timings_ms)
-        answer.sources = self._sources(retrieval) if self._models else ()
+        answer.sources = self._sources(retrieval, answer.turns) if self._models else ()
         answer.passages = tuple(one.passage for one in answer.sources) or retrieval.passages
         answer.passages = answer.passages[: inquiry.top_k]
         answer.warnings += retrieval.warnings
@@ -254,12 +258,12 @@ class Engine:
     def _judge(self, question: str, passages: Sequence[Passage]) -> Confidence:
         return assess(question, passages, self.corpus.lexical_index, self._embedder, self.reader)
 
-    def _sources(self, retrieval: Retrieval) -> tuple[Source, ...]:
+    def _sources(self, retrieval: Retrieval, turns: Sequence[Turn]) -> tuple[Source, ...]:
         """Return what language models read; the passages as they are where the settings merge none."""
         found = (*retrieval.passages, *retrieval.left_out)
         if not self._settings.retrieval.merge:
             return tuple(map(Source, retrieval.passages))
-        room = min(self._settings.answer.max_context_chars, self._models[0].room_chars())
+        room = min(self._settings.answer.max_context_chars, self._models[0].room_chars(turns))
         return sections(found, stored_documents(self.corpus.documents), room)
 
     def _quoting_for(self, gathering: Evidence, *, expected: bool) -> Synthesizer:
@@ -281,6 +285,7 @@ class Engine:
             "settings": self._settings.model_dump(
                 mode="json", include={"retrieval", "rerank", "expansion", "answer", "research", "llm"}
             ),
+            "writer": self._writer,
             "identity": self.corpus.manifest.identity.fingerprint(),
             "documents": self.corpus.documents.state(),
         }

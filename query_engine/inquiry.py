@@ -10,9 +10,9 @@ from dataclasses import asdict, dataclass
 from hashlib import sha256
 from typing import Any
 
-from query_engine.question.condense import Turn
 from query_engine.retrieval.expansion.steering import Steering
 from query_engine.runtime.deadline import Deadline
+from query_engine.schema.turn import Turn
 from settings import Mode
 
 
@@ -31,6 +31,8 @@ class Inquiry:
         deadline: for this question alone; None starts the settings' one.
         mode: how passages are gathered: `single` (one pass), `agent` (`research/loop.py`), or `auto`, by which simple
             questions go in one pass. Read by `research/modes.py`.
+        writer: who writes the answer, see `synthesis.build.writer_names`; None leaves it to the settings. Read by those
+            who lease the engine, whose fingerprint it is part of.
         about_collection: whether a question about the collection itself is answered from its catalogue; otherwise it is
             searched for like any other. Not part of `key`: only answers that are not cached leave it out.
     """
@@ -43,6 +45,7 @@ class Inquiry:
     query_time: str | None = None
     deadline: Deadline | None = None
     mode: Mode = "single"
+    writer: str | None = None
     about_collection: bool = True
 
     def key(self, corpus: str, fingerprint: str) -> str:

@@ -2,7 +2,7 @@
 
 Flow: `answer_stream.py` hands over the events of a question, in its thread -> **here** -> `runtime/watching.py`. The
 fifth stage, `read`, has no event: it is a part of `decide` (of `search` where a question has parts), and the gate tells
-it itself. Questions about the collection, and small talk, end in `understand`.
+it itself. Questions about the collection end in `understand`.
 """
 
 from collections.abc import Generator

@@ -61,20 +61,11 @@ def refused(word: str) -> Step:
     return Step("gate", f"**Declined**: the settings refuse questions with the word “{as_text(word)}”.")
 
 
-def small_talk() -> Step:
-    """Say that nothing was searched, because nothing was asked."""
-    return Step("conversation", "**Small talk**: there is nothing to search for.")
-
-
 def about_collection(kind: str, documents: int) -> Step:
     """Say that the question is about the collection and is answered without a search."""
     told = {
         "list": "its documents are listed from the catalogue",
         "count": "its documents are counted in the catalogue",
-        "overview": "it is described by a sentence of each document",
-        "summary": "a document is summed up by its own sentences",
-        "contents": "a document is summed up by its own sentences",
-        "history": "what happened is told by the sentences of a document that name a year",
     }[kind]
     return Step("collection", f"**A question about the collection** of {_count(documents, 'document')}: {told}.")
 

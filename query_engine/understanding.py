@@ -10,7 +10,8 @@ from index.corpus import Corpus
 from query_engine import steps
 from query_engine.collection.answers import answer_about_collection
 from query_engine.inquiry import Inquiry
-from query_engine.question.condense import Condenser, after_conversation
+from query_engine.prompting.conversation import last
+from query_engine.question.condense import Condenser
 from query_engine.question.validation import clean_question
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.events import Event
@@ -42,10 +43,10 @@ class Understanding:
         if (yield from self._closed(answer, inquiry)):
             return True
         if inquiry.turns:
+            answer.turns = last(inquiry.turns)
             yield steps.looking_back(len(inquiry.turns))
-            condensed = self._condenser.condense(inquiry.turns, asked, deadline)
+            condensed = self._condenser.condense(answer.turns, asked, deadline)
             answer.question = clean_question(condensed.question)
-            answer.model_question = after_conversation(inquiry.turns, asked, condensed)
             answer.warnings += condensed.warnings
             yield steps.condensed(condensed)
         return answer.question != asked and (yield from self._closed(answer, inquiry))
@@ -55,8 +56,9 @@ class Understanding:
         words = set(WORD.findall(answer.question.casefold()))
         refused = next((one for one in self._settings.refused() if one in words), None)
         if refused is None:
-            catalogue = inquiry.about_collection
-            return (yield from answer_about_collection(self._corpus, answer, inquiry.filters, catalogue=catalogue))
+            return inquiry.about_collection and (
+                yield from answer_about_collection(self._corpus, answer, inquiry.filters)
+            )
         yield steps.refused(refused)
         yield answer.done("no_retrieval", steps.REFUSED, word=refused)
         return True

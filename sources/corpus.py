@@ -45,7 +45,7 @@ class DocumentEngines(Protocol):
     """Makes engines over documents in memory; `Engines` does."""
 
     def for_documents(
-        self, documents: Sequence[Document], name: str = NAME, *, only_sure: bool = True, model: str | None = None
+        self, documents: Sequence[Document], name: str = NAME, *, only_sure: bool = True, writer: str | None = None
     ) -> AbstractContextManager[Engine]:
         """Open an engine over these documents alone."""
         ...
@@ -224,7 +224,11 @@ class SourceCorpus:
 
 @contextmanager
 def open_source_corpus(
-    engines: DocumentEngines, sources: Sequence[Source], question: str, settings: SourcesSettings
+    engines: DocumentEngines,
+    sources: Sequence[Source],
+    question: str,
+    settings: SourcesSettings,
+    writer: str | None = None,
 ) -> Iterator[SourceCorpus]:
     """Open an empty corpus for one question, which lives in memory until the end of the `with` block.
 
@@ -233,8 +237,9 @@ def open_source_corpus(
         sources: that are asked.
         question: the person's.
         settings: how many pages, and how much of each.
+        writer: of the answer, see `Engines.lease`.
     """
-    with engines.for_documents([], NAME, only_sure=False) as engine:
+    with engines.for_documents([], NAME, only_sure=False, writer=writer) as engine:
         yield SourceCorpus(engines, engine, sources, question, settings)
 
 

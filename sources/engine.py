@@ -63,7 +63,8 @@ class SourceEngine:
     ) -> Generator[Event, None, None]:
         queries = [self._query(inquiry, answer.question, deadline)]
         yield steps.asking(self.sources, queries)
-        with open_source_corpus(self._engines, self._asked, answer.question, self._settings.sources) as corpus:
+        settings = self._settings.sources
+        with open_source_corpus(self._engines, self._asked, answer.question, settings, inquiry.writer) as corpus:
             started = time.perf_counter()
             found = corpus.fetch(queries, deadline)
             answer.timings_ms["fetch"] = ms_since(started)

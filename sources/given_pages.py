@@ -100,17 +100,16 @@ class PageAnswers:
         self._settings = settings
 
     def stream(
-        self, inquiry: Inquiry, pages: Sequence[GivenPage], *, model: str | None = None, only_sure: bool = True
+        self, inquiry: Inquiry, pages: Sequence[GivenPage], *, only_sure: bool = True
     ) -> AsyncGenerator[Event, None]:
         """Answer a question from these pages alone; what `Engine.stream` says holds here too.
 
         Args:
             inquiry: the question.
             pages: each text is read once.
-            model: the model that writes; None leaves it to the settings.
             only_sure: quote with high precision, as for `Engines.for_documents`.
         """
-        engine = partial(self._engines.for_documents, [], NAME, only_sure=only_sure, model=model)
+        engine = partial(self._engines.for_documents, [], NAME, only_sure=only_sure, writer=inquiry.writer)
         stages = partial(self._stages, inquiry, pages, engine)
         return answer_stream(inquiry, self._settings.answer, stages)
 

@@ -14,6 +14,7 @@ from api.dependencies import Engine, Service
 from index.documents.filters import where
 from query_engine.inquiry import Inquiry
 from query_engine.runtime.threads import in_thread
+from query_engine.synthesis.build import check_writer
 from research import modes
 
 
@@ -30,10 +31,12 @@ async def ask_or_recall(
 
     Raises:
         FilterError: the filter is empty or has no meaning.
+        UnknownWriterError: the service has no such writer.
         RagError: from `QuestionRunner.answer`.
     """
     if inquiry.filters is not None:
         where(inquiry.filters)
+    check_writer(service.settings.llm, inquiry.writer)
     from_sources = runner.ask_sources(corpus, inquiry)
     if from_sources is not None:  # not kept: what the sources return tomorrow is not known
         return from_sources
@@ -48,13 +51,14 @@ async def ask_or_recall(
             modes.stream(engine, replace(inquiry, deadline=deadline), service.settings),
             lambda: in_thread(partial(_key, engine, inquiry)),
         ),
+        inquiry.writer,
     )
     return started.noted_by(service.recorder, inquiry)
 
 
 def _open_key(service: Service, corpus: str | None, inquiry: Inquiry) -> tuple[str, str] | None:
-    """Return the name of a corpus that is open, and the key of the answer; None if it is not open."""
-    lease = service.engines.lease_open(corpus)
+    """Return the name of a corpus that is open, and the key of the answer; None if it, or its writer, is not."""
+    lease = service.engines.lease_open(corpus, writer=inquiry.writer)
     if lease is None:
         return None
     with lease as engine:

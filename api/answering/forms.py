@@ -43,13 +43,13 @@ async def ask_in_form(
         return await runner.ask(question, scope)
     if service.sources_for(scope.corpus) is not None:
         raise SettingsError("A report is written from a corpus, and sources are asked here.", "Name a corpus on disk.")
-    inquiry = inquiry_of(question, scope, settings.answer)
+    inquiry = inquiry_of(question, scope, settings)
 
     def events(engine: Engine, deadline: Deadline) -> AsyncGenerator[Event, None]:
         ask = partial(_by_mode, engine, service)
         return stream_report(engine, ask, inquiry, settings.retrieval, deadline)
 
-    asked = await runner.answer(scope.corpus, events)
+    asked = await runner.answer(scope.corpus, events, inquiry.writer)
     asked = replace(asked, events=_with_references(asked.events, service.links(request, asked.corpus)))
     return asked.noted_by(service.recorder, inquiry)
 

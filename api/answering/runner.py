@@ -43,8 +43,9 @@ from query_engine.runtime.lease_pool import Lease
 from query_engine.runtime.threads import CancellableReader, ended, first_done, start_thread
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Done, Event, Step
+from query_engine.synthesis.build import check_writer
 from research import modes
-from settings import AnswerSettings, Mode
+from settings import Mode, Settings
 
 # Of the time limit, for an engine that has no time left to say so and for the last record.
 LAST_WORDS_SHARE = 0.02
@@ -89,6 +90,11 @@ class Scope(Protocol):
         """How passages are gathered; None leaves it to the settings."""
         ...
 
+    @property
+    def writer(self) -> str | None:
+        """Who writes; None leaves it to the settings."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class StartedAnswer:
@@ -117,21 +123,24 @@ def begun(corpus: str, events: Events) -> StartedAnswer:
     return StartedAnswer(corpus, events if watch is None else watch.answering(corpus, events))
 
 
-def inquiry_of(question: str, scope: Scope, settings: AnswerSettings) -> Inquiry:
+def inquiry_of(question: str, scope: Scope, settings: Settings) -> Inquiry:
     """Return what a body asks; `settings` have its mode if it names none.
 
     Raises:
         FilterError: the filter is empty or has no meaning.
+        UnknownWriterError: the settings have no such writer.
     """
     if scope.filters is not None:
         where(scope.filters)
+    check_writer(settings.llm, scope.writer)
     return Inquiry(
         question,
         scope.filters,
         steering_of(scope.steering),
         top_k=scope.top_k,
         query_time=scope.query_time,
-        mode=scope.mode or settings.mode,
+        mode=scope.mode or settings.answer.mode,
+        writer=scope.writer,
     )
 
 
@@ -152,17 +161,20 @@ class QuestionRunner:
 
         Raises:
             FilterError: the filter is empty or has no meaning; once the stream has begun it would be too late to say.
+            UnknownWriterError: there is no such writer.
             TooManyQuestionsError: there is neither a slot nor room in the queue.
             CorpusError: the named corpus does not exist, or it cannot be opened.
             OutOfTimeError: the corpus could not be opened in time.
         """
         settings = self._service.settings
-        inquiry = inquiry_of(question, scope, settings.answer)
+        inquiry = inquiry_of(question, scope, settings)
         from_sources = self.ask_sources(scope.corpus, inquiry)
         if from_sources is not None:
             return from_sources
         started = await self.answer(
-            scope.corpus, lambda engine, deadline: modes.stream(engine, replace(inquiry, deadline=deadline), settings)
+            scope.corpus,
+            lambda engine, deadline: modes.stream(engine, replace(inquiry, deadline=deadline), settings),
+            inquiry.writer,
         )
         return started.noted_by(self._service.recorder, inquiry)
 
@@ -180,20 +192,23 @@ class QuestionRunner:
         )
         return started.noted_by(self._service.recorder, inquiry)
 
-    async def answer(self, corpus: str | None, make: Callable[[Engine, Deadline], Events]) -> StartedAnswer:
+    async def answer(
+        self, corpus: str | None, make: Callable[[Engine, Deadline], Events], writer: str | None = None
+    ) -> StartedAnswer:
         """Return events that begin when it is the question's turn.
 
         Args:
             corpus: to open; the default one for None.
             make: returns the events of an engine. It is called on the event loop, so it must not work before the first
                 event is awaited; closing what it returns must wait for its threads.
+            writer: of the engine; None leaves it to the settings.
 
         Raises:
             TooManyQuestionsError, CorpusError, OutOfTimeError: as for `ask`.
         """
         place, deadline = self._enter()
         try:
-            engine = await self._engine(place, deadline, corpus)
+            engine = await self._engine(place, deadline, corpus, writer)
         except UnknownCorpusError as error:
             if corpus is not None:
                 raise
@@ -260,18 +275,18 @@ class QuestionRunner:
         self._place = self._service.slots.enter(deadline)
         return self._place, deadline
 
-    async def _engine(self, place: Ticket, deadline: Deadline, corpus: str | None) -> Engine:
+    async def _engine(self, place: Ticket, deadline: Deadline, corpus: str | None, writer: str | None) -> Engine:
         """Return an engine that is open, or open it when it is the question's turn; it is held as long as the place."""
         engines = self._service.engines
-        engine = await self._in_time(deadline, lambda: _held(place, engines.lease_open(corpus)))
+        engine = await self._in_time(deadline, lambda: _held(place, engines.lease_open(corpus, writer=writer)))
         if engine is None:
             if not await _called(place, deadline):
                 raise _out_of_time("while it waited for others")
-            return await self._in_time(deadline, lambda: self._leased(place, corpus))
+            return await self._in_time(deadline, lambda: self._leased(place, corpus, writer))
         return engine
 
-    def _leased(self, place: Ticket, corpus: str | None) -> Engine:
-        engine = _held(place, self._service.engines.lease(corpus))
+    def _leased(self, place: Ticket, corpus: str | None, writer: str | None = None) -> Engine:
+        engine = _held(place, self._service.engines.lease(corpus, writer=writer))
         assert engine is not None
         if (watch := current_watch()) is not None:
             watch.corpus = engine.corpus.name

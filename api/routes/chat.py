@@ -84,6 +84,7 @@ async def chat(body: ChatBody, request: Request, service: ServiceDep, runner: Ru
         top_k=body.max_passages,
         query_time=body.query_time,
         mode=cast("Mode", mode) or service.settings.answer.mode,
+        writer=body.writer,
     )
     asked = await ask_or_recall(service, runner, corpus, inquiry)
     links = service.links(request, asked.corpus)

@@ -21,7 +21,7 @@ from api.views.negotiation import JSONReply
 from api.workers.part import Part
 from errors import CorpusLockedError, without_paths
 from query_engine.steps import QUOTES_NOTE
-from query_engine.synthesis.build import QUOTES
+from query_engine.synthesis.build import EXTRACTIVE, writer_names
 from settings import VERSION
 
 LIBRARIES = ("llama-index-core", "chromadb", "tantivy")
@@ -84,7 +84,8 @@ async def ready(service: ServiceDep, request: Request) -> JSONReply:
         "sources": list(service.web.sources) if service.web else [],
         "embedding": status["embedding"],
         "synthesizer": status["synthesizer"],
-        "note": QUOTES_NOTE if status["synthesizer"] == QUOTES else None,
+        "writers": writer_names(service.settings.llm),
+        "note": QUOTES_NOTE if status["synthesizer"] == EXTRACTIVE else None,
         "process": {"pid": os.getpid(), "writes": part.writes, "workers": part.workers},
         "slots": service.slots.total,
         "questions": {"running": service.slots.running, "waiting": service.slots.waiting},

@@ -20,7 +20,7 @@ from api.schemas.requests import QueryBody, steering_of
 from api.views.negotiation import JSONReply
 from api.views.query import QueryView, to_query_reply
 from query_engine.inquiry import Inquiry
-from query_engine.question.condense import Turn
+from query_engine.schema.turn import Turn
 
 router = APIRouter()
 
@@ -67,4 +67,5 @@ def _inquiry(body: QueryBody, service: Service) -> Inquiry:
         top_k=body.top_k,
         query_time=body.query_time,
         mode=body.mode or service.settings.answer.mode,
+        writer=body.writer,
     )

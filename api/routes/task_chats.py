@@ -21,7 +21,7 @@ from api.views.task_chat import is_whole, to_chat_text, warning_header
 from pipelines.parameters import MAX_NAME_CHARS
 from pipelines.tasks.chats import Chat
 from query_engine.inquiry import Inquiry
-from query_engine.synthesis.build import QUOTES, writer_names
+from query_engine.synthesis.build import EXTRACTIVE, QUOTES, writer_names
 from sources.given_pages import GivenPage
 
 router = APIRouter(dependencies=[OwnTask])
@@ -72,12 +72,11 @@ async def say(
     assert given is not None, "a service with this route has it"
     chat, pages = await service.reading_table(partial(_opened, service, chat_id, task_id))
     unserved = _unserved(service, chat.model)
-    model = QUOTES if unserved else chat.model
-    inquiry = Inquiry(message, turns=chat.turns)
+    inquiry = Inquiry(message, turns=chat.turns, writer=QUOTES if unserved else chat.model)
     asked = runner.answer_outside(
         given.name,
         # What a pipeline searched for is quoted as a corpus is.
-        lambda deadline: given.stream(replace(inquiry, deadline=deadline), pages, model=model, only_sure=False),
+        lambda deadline: given.stream(replace(inquiry, deadline=deadline), pages, only_sure=False),
     )
     done = await finish(asked.events, request)
     text = to_chat_text(done, message)
@@ -90,7 +89,11 @@ def _unserved(service: Service, model: str) -> list[str]:
     """Return what to tell of a chat's model; nothing where it is served."""
     known = writer_names(service.settings.llm)
     served = f"served are {', '.join(known)}" if len(known) > 1 else "this service has no language model"
-    return [] if model in known else [f"The model {model!r} is not served: {served}. Answers quote the documents."]
+    return (
+        []
+        if model in {EXTRACTIVE, *known}
+        else [f"The model {model!r} is not served: {served}. Answers quote the documents."]
+    )
 
 
 def _opened(service: Service, chat_id: str, task_id: str | None) -> tuple[Chat, list[GivenPage]]:

@@ -13,10 +13,10 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, ValidationInfo, WithJsonSchema, field_validator
 from pydantic_core import PydanticCustomError
 
-from api.schemas.requests import AskedAt, Body, Filtered, Passages, Steered
+from api.schemas.requests import AskedAt, Body, Filtered, Passages, Steered, Writer
 from errors import QuestionError
-from query_engine.question.condense import Turn
 from query_engine.question.validation import clean_question
+from query_engine.schema.turn import Turn
 from query_engine.text.well_formed import well_formed
 
 MAX_MESSAGES = 1000
@@ -111,6 +111,7 @@ class ChatBody(Body):
     steering: Steered = None
     max_passages: Passages = None
     query_time: AskedAt = None
+    writer: Writer = None
     n: Annotated[Any, Field(examples=[1])] = None
     """Choices; only 1 is offered."""
     logprobs: Annotated[Any, Field(examples=[False])] = None

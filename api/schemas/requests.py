@@ -185,6 +185,14 @@ InForm = Annotated[
         examples=["answer"],
     ),
 ]
+Writer = Annotated[
+    ModelName | None,
+    Field(
+        description="Who writes the answer: one of the `writers` of `GET /ready`; `quotes` uses no language model. "
+        "The service's setting if left out.",
+        examples=["quotes"],
+    ),
+]
 Passages = Annotated[
     Annotated[int, Field(strict=True, ge=1, le=200)] | None,
     Field(description="Passages to answer from, 1 to 200. The service's setting if left out.", examples=[8]),
@@ -267,6 +275,7 @@ class RunBody(Body):
     query_time: AskedAt = None
     mode: InMode = None
     form: InForm = None
+    writer: Writer = None
 
 
 class EvaluateBody(Body):
@@ -282,6 +291,7 @@ class EvaluateBody(Body):
     query_time: AskedAt = None
     mode: InMode = None
     form: InForm = None
+    writer: Writer = None
 
 
 class TurnBody(StrictBody):
@@ -307,6 +317,7 @@ class QueryBody(StrictBody):
     steering: Steered = None
     query_time: AskedAt = None
     mode: InMode = None
+    writer: Writer = None
 
 
 class GivenPageBody(StrictBody):

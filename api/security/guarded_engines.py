@@ -27,16 +27,16 @@ class GuardedEngines:
         self.unguarded = engines
         self._default = default
 
-    def lease(self, name: str | None = None, *, create: bool = False) -> Lease[Engine]:
+    def lease(self, name: str | None = None, *, create: bool = False, writer: str | None = None) -> Lease[Engine]:
         """Return the engine of a corpus, None meaning the default one; blocks while it is opened, or made.
 
         All of them together (`*`) are those that the key opens.
         """
-        return self.unguarded.lease(self._opened(name), create=create)
+        return self.unguarded.lease(self._opened(name), create=create, writer=writer)
 
-    def lease_open(self, name: str | None = None) -> Lease[Engine] | None:
+    def lease_open(self, name: str | None = None, *, writer: str | None = None) -> Lease[Engine] | None:
         """Return the engine of a corpus if it is open."""
-        return self.unguarded.lease_open(self._opened(name))
+        return self.unguarded.lease_open(self._opened(name), writer=writer)
 
     def names(self) -> list[str]:
         """Return the names of the corpora on disk that the caller may know of."""

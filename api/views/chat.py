@@ -25,7 +25,7 @@ from query_engine.schema.events import Citation, Done, Event, Restarted, Step, T
 ID_PREFIX = "chatcmpl-"
 DONE = b"data: [DONE]\n\n"
 WITHDRAWN = "\n\n---\n\n*The text above is withdrawn: {reason} The answer starts over.*\n\n"
-CORRECTED = "\n\n---\n\n*The text above was corrected after it had been written. The answer:*\n\n"
+LATE = "It was not finished in time."
 # English in UTF-8. Quoting has no tokenizer, and clients only add these numbers up.
 BYTES_PER_TOKEN = 4
 
@@ -198,4 +198,5 @@ def _missing(message: str, written: str) -> str:
         return message.removeprefix(written)
     if message.startswith(written.rstrip()):
         return message.removeprefix(written.rstrip()).lstrip()
-    return CORRECTED + message
+    # The time was over between a synthesizer's failure and the word that its text is withdrawn.
+    return WITHDRAWN.format(reason=LATE) + message

@@ -21,6 +21,7 @@ from api.views.negotiation import JSONReply
 from errors import UnknownPathError
 from ingestion.reading.files import COMPRESSIONS, FORMATS, IMAGES
 from pipelines.steps.corpus_source import CorpusSource
+from query_engine.synthesis.build import writer_names
 from settings import VERSION, Mode
 
 STATIC = Path(__file__).parent / "static"
@@ -70,6 +71,7 @@ def config(service: ServiceDep, request: Request) -> JSONReply:
             "default_corpus": default if may_use(default) else next(iter(names), default),
             "corpora": names,
             "synthesizer": settings.llm.provider,
+            "writers": writer_names(settings.llm),
             "mode": settings.answer.mode,
             "modes": get_args(Mode),
             "preset_questions": {

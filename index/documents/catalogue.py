@@ -25,11 +25,11 @@ MOST_TOPICS = 100
 
 @dataclass(frozen=True, slots=True)
 class DocumentName:
-    """What one document is called, and the version to read it by; its corpus where several are read as one."""
+    """What one document is called, and its format; its corpus where several are read as one."""
 
     doc_id: str
     title: str
-    version: str
+    content_type: str
     corpus: str = ""
 
     @property
@@ -171,10 +171,11 @@ class Catalogue:
         Raises:
             FilterError: the filter is empty or has no meaning.
         """
-        query = sa.select(*(documents.c[name] for name in ("doc_id", "title", "version"))).order_by(documents.c.doc_id)
+        columns = (documents.c[name] for name in ("doc_id", "title", "content_type"))
+        query = sa.select(*columns).order_by(documents.c.doc_id)
         if filters is not None:
             query = query.where(where(filters))
-        return [DocumentName(row.doc_id, row.title, row.version) for row in self._rows(query)]
+        return [DocumentName(row.doc_id, row.title, row.content_type) for row in self._rows(query)]
 
     def sources(self, doc_ids: Iterable[str]) -> dict[str, str]:
         """Return doc_id -> source for the documents that exist."""

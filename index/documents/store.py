@@ -43,8 +43,6 @@ Vectors = npt.NDArray[np.floating[Any]]
 
 # As many as a reader takes; a caller's own document may have more.
 MAX_TITLE_CHARS = 300
-# Content types of which every record is a row.
-TABLES = frozenset({"csv", "parquet"})
 # Documents with their structure, which those of an earlier release do not have.
 _WHOLE = sa.select(_documents, _structures.c.blocks).outerjoin(
     _structures, _structures.c.version == _documents.c.version

@@ -17,7 +17,7 @@ from pipelines.services import Services
 from query_engine.llms.base import LoadedModel
 from query_engine.llms.helper import PromptHelper
 from query_engine.runtime.deadline import Deadline
-from query_engine.synthesis.build import QUOTES
+from query_engine.synthesis.build import EXTRACTIVE, QUOTES
 
 SETTINGS = "RAG_LLM__PROVIDER or RAG_LLM__QUERY_MODEL"
 # The model answered, and nothing of what it wrote is of use: no failure of the server.
@@ -83,7 +83,9 @@ def asks_model(given: Any) -> bool:
     `auto` does where `model` or `summarize_prompt` is set, as clients of mosaicRAG, which has no `method`, write it.
     """
     told = given.model or getattr(given, "summarize_prompt", "")
-    return given.method == "model" or (given.method == "auto" and bool(told) and given.model != QUOTES)
+    return given.method == "model" or (
+        given.method == "auto" and bool(told) and given.model not in {QUOTES, EXTRACTIVE}
+    )
 
 
 def check_method(services: Services, given: Any) -> None:
@@ -99,7 +101,7 @@ def check_method(services: Services, given: Any) -> None:
     if asks_model(given):
         if given.method == "model":
             check_model(services, given.model)
-    elif given.method != "auto" and given.model not in {"", QUOTES}:
+    elif given.method != "auto" and given.model not in {"", QUOTES, EXTRACTIVE}:
         raise PipelineError(
             f"The method {given.method!r} asks no language model, yet `model` names {given.model!r}.",
             "Leave `method` or `model` out.",

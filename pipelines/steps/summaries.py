@@ -1,7 +1,7 @@
 """Summarise each document, or all of them together.
 
-Flow: a text column -> sentences, embedded -> **here** chooses those near to the whole and far from each other, as
-`query_engine/collection/summary.py` does for a document of a corpus: no language model, and every sentence is in the
+Flow: a text column -> sentences, embedded -> **here** chooses those near to the whole and far from each other, by
+maximal marginal relevance (Carbonell and Goldstein, SIGIR 1998): no language model, and every sentence is in the
 documents. Where a model is asked for, `model_summaries.py` lets the language model write.
 """
 
@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from errors import PipelineError
 from index.documents.sentences import split_sentences
@@ -20,15 +21,18 @@ from pipelines.state import PipelineState, Row
 from pipelines.step import FULL_TEXT, RowStep, Step
 from pipelines.steps.language_model import asks_model, check_method, has_model, model_parameter
 from pipelines.steps.model_summaries import SummaryWriter
-from query_engine.collection.summary import diverse
 
 MIN_WORDS, MAX_CHARS = 5, 400
 # Of each text; the first ones of a longer one.
 MOST_SENTENCES = 60
 MOST_OF_ALL = 300
+# Penalty for a sentence that resembles one already chosen.
+REDUNDANCY = 0.5
 # What the model is asked about a document without a title.
 WHOLE_DOCUMENT = "the whole document"
 QUOTED_INSTEAD = "The summary quotes the documents instead."
+
+Vectors = npt.NDArray[np.float32]
 
 
 def method_parameter() -> Any:
@@ -92,7 +96,7 @@ class DocumentSummarizer(RowStep):
         if len(spans) <= self.given.sentences:
             return " ".join(_quoted(text, span) for span in spans)
         vectors = _vectors([_quoted(text, span) for span in spans], handler)
-        chosen = sorted(diverse(vectors, self.given.sentences))
+        chosen = sorted(_diverse(vectors, self.given.sentences))
         return " ".join(_quoted(text, spans[place]) for place in chosen)
 
     def fingerprint(self, handler: StepHandler) -> str:
@@ -152,7 +156,7 @@ class ResultsSummarizer(Step):
 
         vectors = np.asarray(handler.each(quotes, name, compute), np.float32)
         query = np.asarray(handler.services.embedder().get_query_embedding(query), np.float32)
-        chosen = sorted(diverse(vectors, self.given.sentences, query))
+        chosen = sorted(_diverse(vectors, self.given.sentences, query))
         text = " ".join(f"{quotes[place]} [{number}]" for number, place in enumerate(chosen, start=1))
         citations = [{"number": number, **found[place][1]} for number, place in enumerate(chosen, start=1)]
         return state.with_aggregated(self.given.output_column, text, citations)
@@ -193,6 +197,28 @@ def _sentences(text: str) -> list[tuple[int, int]]:
         and one.end - one.start <= MAX_CHARS
         and len(text[one.start : one.end].split()) >= MIN_WORDS
     ]
+
+
+def _diverse(vectors: Vectors, count: int, goal: Vectors | None = None) -> list[int]:
+    """Return the places of at most `count` unit vectors that are near to a goal and far from each other, best first.
+
+    Args:
+        vectors: shape (n, dimension), n > 0.
+        count: at most.
+        goal: unit vector, shape (dimension,); the mean of all if None.
+    """
+    if goal is None:
+        goal = vectors.mean(axis=0)
+        goal /= float(np.linalg.norm(goal)) or 1.0
+    relevance = vectors @ goal
+    likeness = np.zeros(len(vectors), np.float32)
+    chosen: list[int] = []
+    while len(chosen) < min(count, len(vectors)):
+        worth = relevance - REDUNDANCY * likeness
+        worth[chosen] = -np.inf
+        chosen.append(int(np.argmax(worth)))
+        likeness = np.maximum(likeness, vectors @ vectors[chosen[-1]])
+    return chosen
 
 
 def _quoted(text: str, span: tuple[int, int]) -> str:

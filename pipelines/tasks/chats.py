@@ -14,7 +14,7 @@ from pipelines.parameters import unknown
 from pipelines.state import CHAT_DOCUMENTS, PipelineState
 from pipelines.tasks.store import TaskStore
 from pipelines.tasks.tables import read_state
-from query_engine.question.condense import Turn
+from query_engine.schema.turn import Turn
 from sources.given_pages import GivenPage
 
 MOST_CHATS = 10_000

@@ -22,6 +22,11 @@ from query_engine.schema.passage import Passage
 from query_engine.text.term_weights import CorpusWords
 
 SHIPPED = Path(__file__).with_name("gate.json")
+# Below this cosine a question has nothing to do with a window, as "Hello!" with any text. The reader learnt from no
+# such pairs, and its verdict says nothing there.
+UNRELATED = 0.2
+# All words of a question, rounding aside.
+ALL_WORDS = 0.999
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +101,7 @@ def assess(
     embedder: BaseEmbedding,
     reader: LeafReader,
 ) -> Confidence:
-    """Judge passages; without any the value is 0.
+    """Judge passages; without any the value is 0, and so it is if they are unrelated to the question.
 
     Embeds only if no passage was found by its meaning.
     """
@@ -105,5 +110,7 @@ def assess(
     with part("read"):
         reading = reader.read(question, passages)
     features = measure(question, passages, words, embedder, reading)
-    value = read_classifier().probability(features)
+    # A part number may be far from its passage in meaning: there all words are held.
+    is_unrelated = features.near < UNRELATED and features.coverage < ALL_WORDS
+    value = 0.0 if is_unrelated else read_classifier().probability(features)
     return Confidence(value, features.similarity, features.coverage, features.missing)

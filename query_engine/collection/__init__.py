@@ -1,1 +1,1 @@
-"""Questions about the collection rather than its contents: lists, overviews, summaries; and small talk."""
+"""Questions about the collection rather than its contents: which documents there are, and how many."""

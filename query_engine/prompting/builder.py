@@ -1,11 +1,12 @@
-"""Write the prompt: the instructions, then the numbered sources and the question.
+"""Write the prompt: the instructions, the conversation, then the numbered sources and the question.
 
 Flow: sources (`retrieval/sections.py`) -> **here** -> chat messages for a language model -> `synthesis/generative.py`.
 
 The wording lives in `prompts/`, one file a style, with LlamaIndex's names for what is filled in; its first paragraph,
 the instructions, is the system message (`llms/base.py` moves it for models without that role). The template is applied
 by the model itself. Text that could pass for its control tokens (`control_tokens.py`) is defused, so that documents and
-questions stay text; nothing else of them is altered.
+questions stay text; nothing else of them is altered. Which turns go in, and how they alternate, is `conversation.py`'s
+business.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -16,9 +17,11 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
 from errors import LLMError
 from query_engine.prompting.control_tokens import ControlTokens
+from query_engine.prompting.conversation import alternating, shortened
 from query_engine.prompting.truncation import fitting
 from query_engine.schema.passage import Passage
 from query_engine.schema.source import Source
+from query_engine.schema.turn import Turn
 
 PROMPTS = Path(__file__).parent / "prompts"
 # Stands for the sources where none was found.
@@ -28,6 +31,10 @@ TEMPLATE_TOKENS = 24
 QUESTION_TOKENS = 100
 # Figures and code take the most tokens.
 CHARS_PER_TOKEN = 2.5
+# The conversation takes at most this share of what instructions and question leave; the rest is for sources.
+CONVERSATION_SHARE = 4
+# With less room for each, fewer turns go in.
+LEAST_TURN_TOKENS = 64
 # The style whose sources are CRAG's ranked documents.
 RANKED = "short"
 
@@ -37,7 +44,7 @@ class Prompt:
     """What a model is asked.
 
     Attributes:
-        messages: instructions, then sources and question.
+        messages: instructions, then the conversation in turns of user and assistant, then sources and question.
         sources: those that fitted, the last one cut to what the prompt shows; source n is `sources[n - 1]`.
         left_out: how many sources did not fit, as a sentence; empty if all did.
     """
@@ -73,18 +80,25 @@ class PromptBuilder:
         self._defused = ControlTokens(control_tokens).defuse
         self._ranked = style == RANKED
         instructions, _, self._question = _read(style).partition("\n\n")
-        self._instructions = instructions.replace("{abstention}", _read("abstention"))
+        self._abstention = _read("abstention")
+        self._instructions = instructions.replace("{abstention}", self._abstention)
 
-    def room_chars(self) -> int:
-        """Return how many characters of sources fit beside a question of usual length, on the safe side."""
+    def room_chars(self, turns: Sequence[Turn] = ()) -> int:
+        """Return how many characters of sources fit beside these turns and a usual question, on the safe side."""
         others = self._count(self._instructions + self._question) + 3 * TEMPLATE_TOKENS + QUESTION_TOKENS
-        return max(0, int((self._max_prompt_tokens() - others) * CHARS_PER_TOKEN))
+        room_tokens = self._max_prompt_tokens() - others
+        return max(0, int((room_tokens - self._tokens(self._conversation(turns, room_tokens))) * CHARS_PER_TOKEN))
 
-    def build(self, question: str, sources: Sequence[Source]) -> Prompt:
+    def build(self, question: str, sources: Sequence[Source], turns: Sequence[Turn] = ()) -> Prompt:
         """Put as many sources as fit, in their order, before the question, or `NO_REFERENCE` if there are none.
 
         The last one is cut at the end of a sentence; the very first is cut between words if even its first sentence is
         too long.
+
+        Args:
+            question: as the user typed it.
+            sources: the best first.
+            turns: the conversation before the question, oldest first; the last of it goes in, shortened.
 
         Raises:
             LLMError: the question leaves no room for any source.
@@ -93,6 +107,8 @@ class PromptBuilder:
         texts = (self._instructions, self._question, question)
         prompt_tokens = self._max_prompt_tokens()
         room_tokens = prompt_tokens - sum(self._count(text) + TEMPLATE_TOKENS for text in texts)
+        conversation = self._conversation(turns, room_tokens)
+        room_tokens -= self._tokens(conversation)
         allowed = fitting([one.passage for one in sources], self._max_context_chars, lambda part, _: len(part.text))
 
         def tokens(part: Passage, number: int) -> int:
@@ -110,6 +126,7 @@ class PromptBuilder:
         content = self._question.format(context_str=context, query_str=question)
         messages = (
             ChatMessage(role=MessageRole.SYSTEM, content=self._instructions),
+            *(ChatMessage(role=MessageRole(turn.role), content=turn.text) for turn in conversation),
             ChatMessage(role=MessageRole.USER, content=content),
         )
         cut = _chars(one.passage for one in sources) - _chars(parts)
@@ -118,6 +135,19 @@ class PromptBuilder:
             f"{self._max_context_chars} characters and the {prompt_tokens} tokens of its context."
         )
         return Prompt(messages, shown, left_out if cut else "")
+
+    def _conversation(self, turns: Sequence[Turn], room_tokens: int) -> list[Turn]:
+        """Return the last turns as they stand in a prompt with so much room beside instructions and question."""
+        room_tokens //= CONVERSATION_SHARE
+        heard = alternating(turns, room_tokens // LEAST_TURN_TOKENS, unanswered=self._abstention)
+        return shortened([replace(turn, text=self._defused(turn.text)) for turn in heard], room_tokens, self._size)
+
+    def _size(self, message: str) -> int:
+        """Return the most tokens that a message takes."""
+        return self._count(message) + TEMPLATE_TOKENS
+
+    def _tokens(self, conversation: Sequence[Turn]) -> int:
+        return sum(self._size(turn.text) for turn in conversation)
 
     def _block(self, source: Source, number: int) -> str:
         """Return a source as it stands in a prompt."""

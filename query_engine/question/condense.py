@@ -2,68 +2,62 @@
 
 Flow: earlier turns and a new question -> **here** -> a question that names what it is about -> engine.
 
-A language model rewrites it where one is set. Without one, or where its reply cannot be trusted, a question that points
-back ("How tall is it?", "And in winter?") takes along the content words of the question before, and a name from the
-answer, in brackets. What points back is told from English words, and "and" in some other languages; a question without
-them stays as it is. Abbreviations and compounds do not count: IT and US are not pronouns, and "On-call duty" does not
-begin with a preposition. The engine tells readers which it was.
+A language model rewrites it where one is set. Without one, or where its reply cannot be trusted, an English question
+that points back takes along words of the question before, in brackets: behind a pronoun ("How tall is it?") the names
+among them, or all of them where it names nothing; where a clause is missing ("And in winter?") all of them. Where
+capitals tell names, IT, US and WHO are not pronouns. The engine tells readers which it was.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Literal
 
 from errors import LLMError, OutOfTimeError
 from index.lexical.tantivy_index import search_words
 from query_engine.llms.helper import PromptHelper
 from query_engine.prompting.builder import PROMPTS
+from query_engine.prompting.conversation import last
 from query_engine.question.validation import MAX_WORDED_CHARS
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.answer_warning import AnswerWarning
-from query_engine.text.markdown_escape import REFERENCE
+from query_engine.schema.turn import Turn
+from query_engine.text.light_words import is_light
+from query_engine.text.markdown_escape import without_citations
 
 MAX_CARRIED_WORDS = 8
-# The model reads the last turns; each takes at most this share of its prompt.
-READ_TURNS = 6
+MAX_NAME_CHARS = 80
+# Of the model's prompt, each turn takes at most this share.
 TURN_SHARE = 10
-# The model that answers is shown less of them, so that documents have room in a small context.
-TOLD_TURNS, TOLD_CHARS = 4, 300
+# What stands for something said before.
+POINTERS = (
+    *"it its itself they them their theirs he him his she her hers this these those".split(),
+    *("is that", "was that", "does that", "did that"),  # but not "the man that wrote"
+    *("the same", "the other", "the others", "the former", "the latter", "which one", "which ones"),
+)
+# A clause that begins with one of these and says little more leans on the clause before.
+OPENERS = (
+    *"and but or so also then und aber et mais y pero in on at for with without since during after before".split(),
+    *("what about", "how about", "what if"),
+)
+LITTLE_WORDS = 2
+# What is asked for, not what about.
+REQUESTS = "explain describe define summarise summarize list works".split()
+# How small models begin: with the end of the prompt.
+LABELS = ("question", "question on its own")
 
-_WORD = re.compile(r"[^\W_](?:[\w'’.-]*\w)?")
-_POINTS_BACK = re.compile(
-    r"\b(?:it|its|itself|they|them|their|theirs|he|him|his|she|her|hers|this|these|those"
-    r"|the (?:same|other|others|latter|former)|which ones?)\b"
-    r"|\bthat(?=\s*(?:[?.!,;]|$|is\b|was\b|does\b|did\b|one\b|mean))",
-    re.IGNORECASE,
-)
-_BEGINS_ELLIPTIC = re.compile(
-    r"(?:and|but|or|so|also|then|what about|how about|what if|und|aber|et|mais|y|pero)\b"
-    # "In winter?" leans on something, "In which year did Nobel die?" does not.
-    r"|(?:in|on|at|for|with|without|since|during|after|before)\b"
-    r"(?!.*\b(?:which|what|whom|whose|is|are|was|were|do|does|did|can|could|will|would|should|has|have|had)\b)",
-    re.IGNORECASE | re.DOTALL,
-)
-# Small models repeat the end of the prompt.
-_LABEL = re.compile(r"^\W*(?:the )?(?:standalone )?question(?: on its own)?\s*:", re.IGNORECASE)
-_BOLD = re.compile(r"\*\*(.{2,80}?)\*\*")
-_GENERIC = frozenset(
-    "tell explain describe define show give list name mean means called happen happens work works summarise summarize "
-    "summary document documents please thanks thank hello hi hey ok okay great good yes bye".split()
-)
-_YEAR = re.compile(r"\b(?:1[0-9]|20)\d\d\b")
-# Names in a sentence: runs of capitalised words.
-_PERSON = re.compile(r"\b(?:he|him|his|she|her|hers|they|them|their|theirs)\b", re.IGNORECASE)
-_RUN_OF_NAMES = re.compile(r"(?<![.!?:] )(?<!\A)\b[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*|\b[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)+")
-_DECLINED = re.compile(r"I don['’]t know\b")
+_SILENT = frozenset((*POINTERS, *OPENERS, *REQUESTS))
+_WORD = re.compile(r"[^\W_](?:[\w'.-]*\w)?")
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
-    """One earlier message."""
+class _Word:
+    """A word as it was written, whether it tells what is asked about, and whether it is written like a name."""
 
-    role: Literal["user", "assistant"]
     text: str
+    tells: bool
+    named: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +107,18 @@ class Condenser:
     def _rewritten(self, asker: PromptHelper, turns: Sequence[Turn], question: str, deadline: Deadline | None) -> str:
         limit = Deadline(self._timeout_s) if deadline is None else deadline.for_stage(self._timeout_s)
         room_tokens = asker.prompt_tokens // TURN_SHARE
-        conversation = _conversation(turns[-READ_TURNS:], lambda text: asker.quoted(text, room_tokens))
+        conversation = [
+            f"{turn.role.title()}: {asker.quoted(without_citations(turn.text).replace('**', ''), room_tokens)}"
+            for turn in last(turns)
+        ]
         template = (PROMPTS / "condense.txt").read_text(encoding="utf-8").strip()
         asked = asker.quoted(question, room_tokens * 2)
         reply = asker.ask(template.format(conversation="\n".join(conversation), question=asked), limit, one_line=True)
-        rewritten = _LABEL.sub("", reply.strip().splitlines()[0]).strip(" \"'“”")
-        known = {word.casefold() for text in (*conversation, question) for word in _WORD.findall(text)}
+        line = reply.strip().splitlines()[0]
+        label, _, rest = line.partition(":")
+        labelled = label.lower().strip(' *"').removeprefix("the ") in LABELS
+        rewritten = (rest if labelled else line).strip(" *\"'“”")
+        known = {word.text.casefold() for text in (*conversation, question) for word in _words(text)}
         if question.endswith("?") and not rewritten.endswith("?"):
             raise LLMError("The language model wrote no question.", "Use a larger model.")
         if len(rewritten) > MAX_WORDED_CHARS or not _grounded(rewritten, known):
@@ -126,108 +126,85 @@ class Condenser:
         return rewritten
 
 
-def after_conversation(turns: Sequence[Turn], question: str, condensed: Condensed) -> str:
-    """Return the question for a language model that answers: as it was typed, after the last turns.
-
-    A wording of the model's own stands beside it, one by rules does not: the model reads the conversation itself.
-    """
-    said = _conversation(turns[-TOLD_TURNS:], lambda text: " ".join(text.split())[:TOLD_CHARS])
-    reworded = f" ({condensed.question})" if condensed.how == "model" else ""
-    return "\n".join(("The conversation so far:", *said, "", f"The question now: {question}{reworded}"))
-
-
-def _conversation(turns: Sequence[Turn], shortened: Callable[[str], str]) -> list[str]:
-    """Return a line for each turn, as a prompt shows it."""
-    return [f"{'User' if turn.role == 'user' else 'Assistant'}: {shortened(_plain(turn.text))}" for turn in turns]
-
-
 def carry_words(turns: Sequence[Turn], question: str) -> Condensed:
     """Add what the earlier questions were about, if the question points back; see the module's docstring."""
-    turns = turns[-READ_TURNS:]
-    about: list[str] = []
-    for turn in turns:
+    before, answer = "", ""
+    for turn in last(turns):
         if turn.role == "assistant":
-            about += [word for word in _answer_names(turn.text, question) if word not in about]
+            answer = turn.text
         else:
-            # A question that stands on its own begins a new subject.
-            about = [*_subject(turn.text), *(about if points_back(turn.text) else [])]
-    said = {word.casefold() for word in _subject(question)}
-    dated = bool(_YEAR.search(question))
-    carried = [
-        word
-        for word in dict.fromkeys(about)
-        # Another year is what the question is about.
-        if word.casefold() not in said and not (dated and _YEAR.fullmatch(word))
-    ][:MAX_CARRIED_WORDS]
-    # A question this long names its subject.
-    if not carried or len(question) > MAX_WORDED_CHARS or not points_back(question):
-        return Condensed(question, "unchanged")
-    # Before the question mark: what follows it would look like a second question.
-    asked = question.rstrip("?!. ")
-    return Condensed(f"{asked} ({' '.join(carried)}){question[len(asked) :]}", "words")
-
-
-def _answer_names(answer: str, question: str) -> list[str]:
-    """Return the words of a name that an answer gave: its short form, or the first name if a person is asked about."""
-    if _DECLINED.match(answer):
-        return []
-    # The answer's short form, where it is a name: "she" may be who was asked for.
-    names = [name for name in _BOLD.findall(answer)[:1] if name[:1].isupper()]
-    if not names and _PERSON.search(_names_hidden(question)):
-        names = _RUN_OF_NAMES.findall(_plain(answer)[:MAX_WORDED_CHARS])[:1]
-    return [word for name in names for word in _WORD.findall(name)]
+            before, answer = _carried(before, answer, turn.text), ""
+    carried = _carried(before, answer, question)
+    return Condensed(carried, "unchanged" if carried == question else "words")
 
 
 def points_back(question: str) -> bool:
     """Say whether an English question leans on what was said before: by a pronoun, or as a fragment of a clause."""
-    seen = _names_hidden(question)
-    return bool(_POINTS_BACK.search(seen) or _BEGINS_ELLIPTIC.match(seen) or not _subject(question))
+    words = _words(question)
+    own = sum(word.tells for word in words)
+    fragment = own <= LITTLE_WORDS and any(_spaced(words).startswith(f" {opener} ") for opener in OPENERS)
+    return not own or fragment or _has_pointer(words)
 
 
-def _subject(question: str) -> list[str]:
-    kept = {word for written in search_words(question) for word in _WORD.findall(written)}
-    question = question.replace("'s", " ")
-    case_tells = _case_tells(question)
-    return [
-        word
-        for word in _WORD.findall(question)
-        if (case_tells and _is_abbreviation(word))
-        or (word in kept and word.casefold() not in _GENERIC and not _POINTS_BACK.fullmatch(word))
-    ]
+def _carried(before: str, answer: str, question: str) -> str:
+    """Return a question with what it takes along of the question before it, as that stood, and of the answer to it."""
+    # A question this long names its subject.
+    if len(question) > MAX_WORDED_CHARS or not points_back(question):
+        return question
+    subject = _subject(before, names_only=_has_pointer(_words(question)))
+    # The answer's short form, where it is a name: "she" may be who was asked for.
+    name = answer.partition("**")[2].partition("**")[0]
+    if name[:1].isupper() and len(name) <= MAX_NAME_CHARS:
+        subject += [word.text for word in _words(name)]
+    said = {word.text.casefold() for word in _words(question) if word.tells}
+    # Another year is what the question is about.
+    dated = any(word.isdigit() for word in said)
+    carried = [one for one in dict.fromkeys(subject) if one.casefold() not in said and not (dated and one.isdigit())]
+    if not carried:
+        return question
+    # Before the question mark: what follows it would look like a second question.
+    asked = question.rstrip("?!. ")
+    return f"{asked} ({' '.join(carried[:MAX_CARRIED_WORDS])}){question[len(asked) :]}"
 
 
-def _names_hidden(question: str) -> str:
-    """Return a text of the same length with letters x for what cannot be a function word.
-
-    Hidden are compounds with a hyphen and, where case tells, abbreviations and words with a capital letter that do not
-    begin a sentence.
-    """
-    case_tells = _case_tells(question)
-
-    def hidden(word: re.Match[str]) -> str:
-        before = question[max(0, word.start() - 4) : word.start()].rstrip(" \"'“„¿¡(")
-        inside = bool(before) and before[-1] not in ".?!:;"
-        is_name = case_tells and (_is_abbreviation(word[0]) or (inside and word[0][0].isupper()))
-        return "x" * len(word[0]) if is_name or "-" in word[0] else word[0]
-
-    return _WORD.sub(hidden, question)
+def _subject(question: str, *, names_only: bool) -> list[str]:
+    """Return the words that tell what a question is about; of one with names, perhaps only these and what adjoins."""
+    runs = [list(run) for tells, run in groupby(_words(question), lambda word: word.tells) if tells]
+    named = [run for run in runs if any(word.named for word in run)] if names_only else []
+    return [word.text for run in named or runs for word in run]
 
 
-def _case_tells(question: str) -> bool:
-    """Say whether capitals mark names: not where every word is written in them, or begins with one."""
-    return not (question.isupper() or question.istitle())
+def _has_pointer(words: Sequence[_Word]) -> bool:
+    said = _spaced(words)
+    return said.endswith(" that ") or any(f" {pointer} " in said for pointer in POINTERS)
 
 
-def _is_abbreviation(word: str) -> bool:
-    return len(word) > 1 and word[:2].isalpha() and word[:2].isupper()
+def _spaced(words: Sequence[_Word]) -> str:
+    """Return the words between spaces, in small letters, with a dash for each name."""
+    return f" {' '.join('-' if word.named else word.text.lower() for word in words)} "
 
 
-def _plain(text: str) -> str:
-    return " ".join(REFERENCE.sub("", text).replace("**", "").split())
+def _words(text: str) -> list[_Word]:
+    """Return the words of a text, without possessive endings."""
+    text = text.replace("’", "'").replace("'s", " ")
+    kept = {found for written in search_words(text) for found in _WORD.findall(written)}
+    # Not where every word is written in capitals, or begins with one.
+    case_tells = not (text.isupper() or text.istitle())
+    words: list[_Word] = []
+    end = 0
+    for found in _WORD.finditer(text):
+        word, gap, end = found[0], text[end : found.start()], found.end()
+        begins = not words or not set(gap).isdisjoint(".?!:;")
+        abbreviated = case_tells and len(word) > 1 and word[:2].isalpha() and word[:2].isupper()
+        coded = word[0].isalpha() and any(map(str.isdigit, word))  # "v3.12"
+        named = abbreviated or coded or (case_tells and not begins and word[0].isupper())
+        light = is_light(word) or word.casefold() in _SILENT
+        words.append(_Word(word, abbreviated or (word in kept and not light), named))
+    return words
 
 
 def _grounded(rewritten: str, known: set[str]) -> bool:
     """Whether a rewrite adds no number, and shares a content word with what was said."""
-    words = [word.casefold() for word in _WORD.findall(rewritten)]
-    numbers = {word for word in words if any(character.isdigit() for character in word)}
-    return numbers <= known and any(word.casefold() in known for word in _subject(rewritten))
+    words = _words(rewritten)
+    numbers = {word.text.casefold() for word in words if any(map(str.isdigit, word.text))}
+    return numbers <= known and any(word.tells and word.text.casefold() in known for word in words)

@@ -131,7 +131,7 @@ class Done:
         gate_reason: `no_retrieval`, `generated_no_answer_low_confidence`, `generated_no_answer_but_confident` or
             `generated_answer`.
         synthesizer: who wrote it: `extractive` or the provider of a model; `catalogue` where documents are
-            listed or counted, `small_talk` where nothing was asked; None without an answer.
+            listed or counted; None without an answer.
         warnings: for everything that lowered the quality (a failed model, a missing node), and
             `low_confidence` where the passages perhaps do not answer the question.
         timings_ms: by stage: `retrieve`, `write`, `total`.

@@ -14,6 +14,7 @@ from query_engine.schema.citations import Citations
 from query_engine.schema.events import Restarted, Step
 from query_engine.schema.passage import Passage
 from query_engine.schema.source import Source
+from query_engine.schema.turn import Turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +53,29 @@ class Writer(Protocol):
     name: str
     """Who writes: `huggingface`, `openai` or `ollama`."""
 
-    def room_chars(self) -> int:
-        """Return how many characters of sources its window has room for, on the safe side; may ask its server."""
+    def room_chars(self, turns: Sequence[Turn] = ()) -> int:
+        """Return how many characters of sources its window has room for beside a conversation, on the safe side.
+
+        May ask its server.
+        """
         ...
 
     def write(
-        self, question: str, sources: Sequence[Source], citations: Citations, stop: threading.Event
+        self,
+        question: str,
+        sources: Sequence[Source],
+        citations: Citations,
+        stop: threading.Event,
+        turns: Sequence[Turn] = (),
     ) -> Iterator[Piece]:
         """Yield the answer piece by piece; `Declined` where the sources do not hold it.
+
+        Args:
+            question: as the user typed it.
+            sources: what the answer is written from.
+            citations: filled in.
+            stop: set when nobody reads on.
+            turns: the conversation before the question, oldest first.
 
         Raises:
             LLMError: the model failed; what was yielded so far is to be thrown away.

@@ -1,17 +1,21 @@
 """Settings -> the language models: who writes the answer, who takes over, and who helps with the question.
 
-Flow: `build.py` -> **here** -> `llms/build.py`. All are loaded at the start, so that a missing one stops it rather
-than an answer. The extractive synthesizer, who comes after all of them, is `build.py`'s.
+Flow: `build.py` -> **here** -> `llms/build.py`. Those that write unasked, or help, are loaded at the start, so that a
+missing one stops it rather than an answer; those of `RAG_LLM__WRITERS` when they are first chosen, so that one that
+nobody asks for costs nothing. The extractive synthesizer, who comes after all of them, is `build.py`'s.
 """
 
 import logging
-from dataclasses import dataclass
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
 
-from errors import SettingsError, UnknownModelError
+from errors import SettingsError, UnknownWriterError
 from query_engine.llms.base import LoadedModel
 from query_engine.synthesis.health import MonitoredSynthesizer
 from settings import LLMSettings, Settings
@@ -21,37 +25,81 @@ if TYPE_CHECKING:
 
 # Less room than this for the prompt leaves nothing for documents.
 MIN_PROMPT_TOKENS = 384
-# Names the quotes where a client may choose who writes.
-QUOTES = "extractive"
+# The provider without a language model, and the synthesizer that writes then.
+EXTRACTIVE = "extractive"
+# Names the quotes where a client may choose who writes; the synthesizer's own name does so as well.
+QUOTES = "quotes"
 
 logger = logging.getLogger(__name__)
 
 
+class OnDemand:
+    """A language model that is loaded when it is first asked for; safe from many threads.
+
+    Args:
+        load: returns who writes with it, and the model itself.
+
+    Attributes:
+        loaded: what `load` returned; None before.
+    """
+
+    def __init__(self, load: Callable[[], tuple[MonitoredSynthesizer, LoadedModel]]) -> None:
+        self._load = load
+        self._loading = threading.Lock()
+        self.loaded: tuple[MonitoredSynthesizer, LoadedModel] | None = None
+
+    def get(self) -> tuple[MonitoredSynthesizer, LoadedModel]:
+        """Return what `load` returns; blocks while it loads.
+
+        Raises:
+            SettingsError, ModelError: from `load`, which is called again the next time.
+        """
+        with self._loading:
+            self.loaded = self.loaded or self._load()
+            return self.loaded
+
+
 @dataclass(frozen=True, slots=True)
 class LanguageModels:
-    """The models of one process.
+    """The models that work on a question.
 
     Attributes:
         writers: in the order in which they are asked; empty where answers are quotes.
         query_model: plans, rephrases, condenses and ranks; None if there is no such model.
-        names: of the writers, in their order, see `writer_names`.
+        named: those that may be chosen to write first, by name.
+        helps_all: whether the query model helps every writer; if not, a chosen one helps itself.
     """
 
     writers: tuple[MonitoredSynthesizer, ...] = ()
     query_model: LoadedModel | None = None
-    names: tuple[str, ...] = ()
+    named: Mapping[str, OnDemand] = field(default_factory=dict)
+    helps_all: bool = False
 
-    def chosen(self, name: str | None) -> tuple[MonitoredSynthesizer, ...]:
-        """Return the writers of this name: none for quotes, all for None.
+    def chosen(self, name: str | None) -> "LanguageModels":
+        """Return the models for an answer by this writer, which is loaded if need be.
+
+        Args:
+            name: see `writer_names`. A model has the fallbacks of the settings; quotes have no help of a model. None
+                leaves it to the settings.
 
         Raises:
-            UnknownModelError: there is none of this name.
+            UnknownWriterError: no writer has this name.
+            SettingsError, ModelError: its model cannot be loaded.
         """
         if name is None:
-            return self.writers
-        if name not in (QUOTES, *self.names):
-            raise UnknownModelError.of(name, [QUOTES, *self.names], "Choose another.")
-        return tuple(writer for writer, known in zip(self.writers, self.names, strict=True) if known == name)
+            return self
+        if name in {QUOTES, EXTRACTIVE}:
+            return LanguageModels()
+        if name not in self.named:
+            raise UnknownWriterError.of(name, [*self.named, QUOTES])
+        writer, model = self.named[name].get()
+        fallbacks = (other for other in self.writers[1:] if other is not writer)
+        return LanguageModels((writer, *fallbacks), self.query_model if self.helps_all else model)
+
+    def is_loaded(self, name: str | None) -> bool:
+        """Return whether `chosen` has nothing to load."""
+        one = self.named.get(name or "")
+        return one is None or one.loaded is not None
 
     @property
     def ready(self) -> bool:
@@ -79,40 +127,42 @@ def build_language_models(settings: Settings) -> LanguageModels:
         ModelError: a model is missing or damaged.
     """
     llm = settings.llm
-    if llm.provider == "extractive" and llm.fallbacks:
+    if llm.provider == EXTRACTIVE and llm.fallbacks:
         raise SettingsError(
             "RAG_LLM__FALLBACKS names models that take over, but RAG_LLM__PROVIDER names none that could fail.",
             "Set RAG_LLM__PROVIDER, or unset RAG_LLM__FALLBACKS.",
         )
-    named = {name.partition("@")[2] for name in [*_names(llm), llm.query_model or ""]}
-    if unnamed := _other_keys(llm).keys() - named:
+    others = [*_entries(llm.fallbacks), *_entries(llm.writers), llm.query_model or ""]
+    if unnamed := _other_keys(llm).keys() - {other.partition("@")[2] for other in others}:
         raise SettingsError(
             f"RAG_LLM__OTHER_KEYS holds a key for {min(unnamed)}, which no model is asked at.",
-            "Write the URL as RAG_LLM__FALLBACKS or RAG_LLM__QUERY_MODEL writes it.",
+            "Write the URL as RAG_LLM__FALLBACKS, RAG_LLM__WRITERS or RAG_LLM__QUERY_MODEL writes it.",
         )
-    chosen = [] if llm.provider == "extractive" else [llm, *(other_model(llm, name) for name in _names(llm))]
-    if not chosen and llm.query_model is None:
-        return LanguageModels()
-    from query_engine.llms.build import build_model  # noqa: PLC0415  # quoting needs no model
-
-    writers, models = [], []
-    for one in chosen:
-        of_one = settings.model_copy(update={"llm": one})
-        models.append(build_model(of_one))
-        logger.info("Answers are written by %s", models[-1].label)
-        writers.append(MonitoredSynthesizer(build_synthesizer(of_one, models[-1])))
+    _check_writers(llm)
+    unasked = [OnDemand(partial(_load, settings, one)) for one in _unasked(llm)]
+    writers = tuple(one.get()[0] for one in unasked)
+    named = {name: OnDemand(partial(_load, settings, one)) for name, one in _to_choose(llm).items()}
+    for one, model in zip(_unasked(llm), unasked, strict=True):
+        named.setdefault(_writer_name(one), model)
+    query_model = unasked[0].get()[1] if unasked else None
     if llm.query_model is not None:
+        from query_engine.llms.build import build_model  # noqa: PLC0415  # quoting needs no model
+
         query_model = build_model(settings.model_copy(update={"llm": other_model(llm, llm.query_model)}))
-    else:
-        query_model = models[0]
-    return LanguageModels(tuple(writers), query_model, tuple(map(_writer_name, chosen)))
+    return LanguageModels(writers, query_model, named, helps_all=llm.query_model is not None)
 
 
 def writer_names(llm: LLMSettings) -> list[str]:
-    """Return the names by which a client may choose who writes: quotes first, then models as they are asked."""
-    if llm.provider == QUOTES:
-        return [QUOTES]
-    return [QUOTES, *map(_writer_name, [llm, *(other_model(llm, name) for name in _names(llm))])]
+    """Return the names by which a client may choose who writes; the first one writes where none is chosen."""
+    models = list(dict.fromkeys([*map(_writer_name, _unasked(llm)), *_to_choose(llm)]))
+    return [QUOTES, *models] if llm.provider == EXTRACTIVE else [*models, QUOTES]
+
+
+def check_writer(llm: LLMSettings, name: str | None) -> None:
+    """Raise UnknownWriterError if a client may not choose this name; None chooses nothing."""
+    known = writer_names(llm)
+    if name is not None and name not in {EXTRACTIVE, *known}:
+        raise UnknownWriterError.of(name, known)
 
 
 def public_name(llm: LLMSettings) -> str | None:
@@ -120,7 +170,7 @@ def public_name(llm: LLMSettings) -> str | None:
 
     Of a folder or file only its name: its place on the machine is not disclosed.
     """
-    if llm.provider == QUOTES or llm.model is None:
+    if llm.provider == EXTRACTIVE or llm.model is None:
         return None
     here = llm.provider not in {"openai", "ollama"} and Path(llm.model).exists()
     return Path(llm.model).name if here else llm.model
@@ -164,7 +214,8 @@ def other_model(llm: LLMSettings, name: str) -> LLMSettings:
     """
     named, _, url = name.partition("@")
     provider, _, model = named.partition(":")
-    base_url = url or llm.base_url
+    # Ollama has an address of its own, which that of another server must not replace.
+    base_url = url or (llm.base_url if provider != "ollama" or llm.provider == "ollama" else None)
     return llm.model_copy(
         update={
             "provider": provider,
@@ -176,6 +227,41 @@ def other_model(llm: LLMSettings, name: str) -> LLMSettings:
     )
 
 
+def _load(settings: Settings, llm: LLMSettings) -> tuple[MonitoredSynthesizer, LoadedModel]:
+    from query_engine.llms.build import build_model  # noqa: PLC0415  # quoting needs no model
+
+    of_one = settings.model_copy(update={"llm": llm})
+    model = build_model(of_one)
+    logger.info("Answers can be written by %s", model.label)
+    return MonitoredSynthesizer(build_synthesizer(of_one, model)), model
+
+
+def _unasked(llm: LLMSettings) -> list[LLMSettings]:
+    """Return the models that write where none is chosen, as they are asked."""
+    return [] if llm.provider == EXTRACTIVE else [llm, *(other_model(llm, name) for name in _entries(llm.fallbacks))]
+
+
+def _to_choose(llm: LLMSettings) -> dict[str, LLMSettings]:
+    """Return the models of `RAG_LLM__WRITERS` by name."""
+    pairs = (entry.partition("=") for entry in _entries(llm.writers))
+    return {name: other_model(llm, model) for name, _, model in pairs}
+
+
+def _check_writers(llm: LLMSettings) -> None:
+    """Raise SettingsError for what would otherwise fail only when it is chosen, and be a client's problem."""
+    names = [entry.partition("=")[0] for entry in _entries(llm.writers)]
+    taken = [EXTRACTIVE, QUOTES, *map(_writer_name, _unasked(llm))]
+    if twice := [name for place, name in enumerate(names) if name in taken + names[:place]]:
+        raise SettingsError(f"RAG_LLM__WRITERS: {twice[0]} names another writer already.", "Choose another name.")
+    for name, one in _to_choose(llm).items():
+        served = one.provider in {"openai", "ollama"}
+        if served and (one.model is None or (one.provider == "openai" and one.base_url is None)):
+            raise SettingsError(
+                f"RAG_LLM__WRITERS: {name} needs a model, and `openai` its server.",
+                f"Write {name}=openai:MODEL@http://host/v1 or {name}=ollama:MODEL.",
+            )
+
+
 def _writer_name(llm: LLMSettings) -> str:
     return public_name(llm) or llm.provider
 
@@ -185,5 +271,5 @@ def _other_keys(llm: LLMSettings) -> dict[str, SecretStr]:
     return {url: SecretStr(key) for url, _, key in (pair.partition("=") for pair in pairs)}
 
 
-def _names(llm: LLMSettings) -> list[str]:
-    return [name.strip() for name in (llm.fallbacks or "").split(",") if name.strip()]
+def _entries(listed: str | None) -> list[str]:
+    return [entry.strip() for entry in (listed or "").split(",") if entry.strip()]

@@ -4,7 +4,7 @@ Flow: the visible text of a reply (`source_list.py`), piece by piece -> **here**
 (`schema/citations.py`). Markdown stays as it was written. Two things change, and none of them inside code:
 
 - marks of sources, however they are spelt, become `[n]`, numbered by first use; those of sources that do not exist go;
-- images, HTML that acts, and links that neither a source nor the question holds become text.
+- images, HTML that acts, and links that no source, question or earlier message holds become text.
 
 Held back is only what is open: a bracket, a tag, code within a line. Which place of a source a sentence cites is
 decided by `places.py` when the sentence has ended.
@@ -46,7 +46,7 @@ class CitedText:
     Args:
         sources: those of the prompt; source n is `sources[n - 1]`.
         citations: of the answer.
-        known: text whose links may stay: the question's.
+        known: text whose links may stay: the conversation's and the question's.
         max_words: the answer is cut after them; None sets no limit.
 
     Attributes:

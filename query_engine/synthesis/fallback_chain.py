@@ -26,6 +26,7 @@ from query_engine.schema.citations import Citations
 from query_engine.schema.events import Citation, Done, Event, Nearest, Restarted, Step, Token, Unsupported
 from query_engine.schema.passage import Passage
 from query_engine.schema.source import Source
+from query_engine.schema.turn import Turn
 from query_engine.synthesis.base import Declined, Piece, Synthesizer, Writer
 from query_engine.synthesis.places import best_place
 from query_engine.synthesis.quoting import within
@@ -48,7 +49,8 @@ class Answer:
 
     Attributes:
         question: as it is searched for.
-        model_question: for language models: as it was typed, after its conversation.
+        asked: as it was typed; for language models.
+        turns: the conversation before it, oldest first; for language models.
         query_time: when it was asked, in the client's words; for language models.
         explains: a declined answer says why; otherwise it is "I don't know." alone.
         passages, warnings, timings_ms, fingerprint: of the last event, see `events.Done`.
@@ -62,7 +64,8 @@ class Answer:
     """
 
     def __init__(self, question: str, query_time: str | None = None, *, explains: bool = True) -> None:
-        self.question = self.model_question = question
+        self.question = self.asked = question
+        self.turns: tuple[Turn, ...] = ()
         self.query_time = query_time
         self.explains = explains
         self.passages: tuple[Passage, ...] = ()
@@ -136,10 +139,10 @@ class Answer:
         A model that is being given up goes on citing for a moment. So the citations are bound now and counted with each
         piece: a late piece cannot cite into the next model's answer.
         """
-        sources, citations = self.sources, self.citations
+        sources, citations, turns = self.sources, self.citations, self.turns
 
         def pieces(stop: threading.Event) -> Iterator[tuple[Piece, int]]:
-            for piece in model.write(question, sources, citations, stop):
+            for piece in model.write(question, sources, citations, stop, turns):
                 yield piece, citations.recorded
             # What ends with the text is cited after it.
             yield "", citations.recorded
@@ -187,7 +190,8 @@ def write(
             yield from _begun(model, answer)
             failure = yield from _by_model(model, answer, deadline.sparing(QUOTING_S))
             if failure is None:
-                told = [answer.model_question, *(f"{one.header}\n{one.text}" for one in answer.sources)]
+                told = [answer.asked, *(turn.text for turn in answer.turns)]
+                told += [f"{one.header}\n{one.text}" for one in answer.sources]
                 # Places count from the first character that is shown.
                 answer.unsupported = unsupported(answer.text.strip(), Held(told))
                 break
@@ -217,7 +221,7 @@ def _begun(synthesizer: Synthesizer | Writer, answer: Answer) -> Iterator[Event]
 
 def _by_model(model: Writer, answer: Answer, limit: Deadline) -> Generator[Event, None, RagError | None]:
     """Yield what the model writes; return why it failed, None if it did not."""
-    question = answer.model_question
+    question = answer.asked
     if answer.query_time:
         question = f"{question} (asked on {' '.join(answer.query_time.split())})"
     pieces = answer.read(model, question)

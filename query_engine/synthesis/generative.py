@@ -19,6 +19,7 @@ from query_engine.prompting.builder import PromptBuilder
 from query_engine.schema.citations import Citations
 from query_engine.schema.events import Restarted, Step
 from query_engine.schema.source import Source
+from query_engine.schema.turn import Turn
 from query_engine.synthesis.base import Declined, Piece
 from query_engine.synthesis.cited_text import CUT, CitedText
 from query_engine.synthesis.source_list import WithoutSourceList
@@ -49,12 +50,17 @@ class GenerativeSynthesizer:
         self._prompts = prompts
         self._max_words = max_words
 
-    def room_chars(self) -> int:
+    def room_chars(self, turns: Sequence[Turn] = ()) -> int:
         """Return how many characters of sources the model's window has room for, on the safe side."""
-        return self._prompts.room_chars()
+        return self._prompts.room_chars(turns)
 
     def write(
-        self, question: str, sources: Sequence[Source], citations: Citations, stop: threading.Event
+        self,
+        question: str,
+        sources: Sequence[Source],
+        citations: Citations,
+        stop: threading.Event,
+        turns: Sequence[Turn] = (),
     ) -> Iterator[Piece]:
         """Yield the answer as the model writes it.
 
@@ -67,9 +73,10 @@ class GenerativeSynthesizer:
         """
         if stop.is_set():
             return
-        prompt = self._prompts.build(question, sources)
+        prompt = self._prompts.build(question, sources, turns)
         citations.left_out = prompt.left_out
-        shown = _Shown(prompt.sources, citations, question, self._max_words)
+        known = "\n".join([*(message.content or "" for message in prompt.messages[1:-1]), question])
+        shown = _Shown(prompt.sources, citations, known, self._max_words)
         with closing(self._llm.stream_chat(prompt.messages)) as stream:
             for delta in said(stream):
                 if stop.is_set():
@@ -83,10 +90,10 @@ class GenerativeSynthesizer:
 class _Shown:
     """One answer on its way from the model to its readers."""
 
-    def __init__(self, sources: Sequence[Source], citations: Citations, question: str, max_words: int | None) -> None:
+    def __init__(self, sources: Sequence[Source], citations: Citations, known: str, max_words: int | None) -> None:
         self._sources = sources
         self._citations = citations
-        self._texts = partial(CitedText, sources, citations, question, max_words)
+        self._texts = partial(CitedText, sources, citations, known, max_words)
         self._reply = Reply()
         self._thoughts_chars = 0
         self._listed, self._cited = WithoutSourceList(sources), self._texts()

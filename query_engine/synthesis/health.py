@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from errors import LLMError
 from query_engine.schema.citations import Citations
 from query_engine.schema.source import Source
+from query_engine.schema.turn import Turn
 from query_engine.synthesis.base import Piece, Writer
 
 
@@ -28,12 +29,17 @@ class MonitoredSynthesizer:
         self.ready = True
         self.reason = "Loaded, not used yet."
 
-    def room_chars(self) -> int:
+    def room_chars(self, turns: Sequence[Turn] = ()) -> int:
         """See `Writer`."""
-        return self._watched.room_chars()
+        return self._watched.room_chars(turns)
 
     def write(
-        self, question: str, sources: Sequence[Source], citations: Citations, stop: threading.Event
+        self,
+        question: str,
+        sources: Sequence[Source],
+        citations: Citations,
+        stop: threading.Event,
+        turns: Sequence[Turn] = (),
     ) -> Iterator[Piece]:
         """Yield what the watched synthesizer yields.
 
@@ -41,7 +47,7 @@ class MonitoredSynthesizer:
             LLMError: the model failed.
         """
         try:
-            yield from self._watched.write(question, sources, citations, stop)
+            yield from self._watched.write(question, sources, citations, stop, turns)
         except LLMError as error:
             self.ready, self.reason = False, f"The last answer failed: {error.fact}"
             raise

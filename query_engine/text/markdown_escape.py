@@ -65,14 +65,18 @@ def without_marks(text: str) -> str:
     return shown
 
 
+def without_citations(answer: str) -> str:
+    """Return an answer without its marks, which stand for nothing elsewhere; code between backticks stays."""
+    parts = answer.split("`")
+    for at in range(0, len(parts), 2):
+        *before, rest = REFERENCE.split(parts[at])[::2]
+        parts[at] = "".join([*(text.rstrip(" ") for text in before), rest])
+    return "`".join(parts)
+
+
 def fenced(code: str) -> str:
     """Return code as a block that shows it as it stands: between fences longer than any in it."""
     fence = "```"
     while fence in code:
         fence += "`"
     return f"{fence}\n{code}\n{fence}"
-
-
-def as_quote(text: str) -> str:
-    """Return a document's text as an answer may show it, see `as_text` and `without_marks`."""
-    return without_marks(as_text(text))

@@ -26,8 +26,6 @@ from research.topic.survey import Ask, passages_of, survey
 from settings import RetrievalSettings
 
 SUBQUESTIONS = 6
-# Answers that are not written from passages: they need no report.
-OF_THE_COLLECTION = frozenset({"catalogue", "small_talk"})
 _HEADING = re.compile(r"^#{1,6}\s+(.+)$", re.MULTILINE)
 
 
@@ -66,7 +64,7 @@ async def stream_report(
         async for one in course:
             if not isinstance(one, Finding):
                 yield one
-            elif one.done.synthesizer in OF_THE_COLLECTION:
+            elif one.done.synthesizer == "catalogue":  # not written from passages
                 yield one.done
                 return
             else:

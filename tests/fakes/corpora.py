@@ -1,6 +1,6 @@
 """Small corpora for tests: real stores in a temporary folder, a fake embedder, trees of one leaf a sentence."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -48,7 +48,11 @@ def stored(doc_id: str, text: str, *, title: str = "", version: str = "", url: s
 
 def fill(corpus: Corpus, texts: Mapping[str, str], embedder: BaseEmbedding) -> None:
     """Put documents (doc_id -> text) into a corpus."""
-    documents = [stored(doc_id, text) for doc_id, text in texts.items()]
+    put(corpus, [stored(doc_id, text) for doc_id, text in texts.items()], embedder)
+
+
+def put(corpus: Corpus, documents: Sequence[StoredDocument], embedder: BaseEmbedding) -> None:
+    """Put documents with their trees into a corpus."""
     leaves = [
         document.text[document.tree[position].start : document.tree[position].end]
         for document in documents

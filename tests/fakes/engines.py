@@ -224,6 +224,7 @@ class FakeEngines:
 
     Attributes:
         failures: raised instead of opening a corpus.
+        writers: that leases were asked for, in order; None where none was chosen.
         leases: those that were not given back.
         looks: how often `look_at_disk` was called.
     """
@@ -234,10 +235,12 @@ class FakeEngines:
     facts: dict[str, Any] = field(default_factory=dict)
     closed: set[str] = field(default_factory=set)
     leases: int = 0
+    writers: list[str | None] = field(default_factory=list)
     looks: int = 0
 
-    def lease(self, name: str | None = None, *, create: bool = False) -> Lease[FakeEngine]:
+    def lease(self, name: str | None = None, *, create: bool = False, writer: str | None = None) -> Lease[FakeEngine]:
         wanted = name or self.default
+        self.writers.append(writer)
         if wanted in self.failures:
             raise self.failures[wanted]
         if create and wanted not in self.engines:
@@ -248,9 +251,9 @@ class FakeEngines:
         self.leases += 1
         return Lease(self.engines[wanted], self._give_back)
 
-    def lease_open(self, name: str | None = None) -> Lease[FakeEngine] | None:
+    def lease_open(self, name: str | None = None, *, writer: str | None = None) -> Lease[FakeEngine] | None:
         wanted = name or self.default
-        return self.lease(wanted) if wanted in self.engines.keys() - self.closed else None
+        return self.lease(wanted, writer=writer) if wanted in self.engines.keys() - self.closed else None
 
     def names(self) -> list[str]:
         return sorted({*self.engines, *self.failures})
@@ -280,12 +283,18 @@ class OneEngine:
 
     engine: Engine
 
-    def lease(self, name: str | None = None, *, create: bool = False) -> Lease[Engine]:  # noqa: ARG002
+    def lease(
+        self,
+        name: str | None = None,
+        *,
+        create: bool = False,  # noqa: ARG002
+        writer: str | None = None,  # noqa: ARG002
+    ) -> Lease[Engine]:
         if name not in (None, self.engine.corpus.name):
             raise UnknownCorpusError.of(name, self.names())
         return Lease(self.engine, lambda: None)
 
-    def lease_open(self, name: str | None = None) -> Lease[Engine] | None:
+    def lease_open(self, name: str | None = None, *, writer: str | None = None) -> Lease[Engine] | None:  # noqa: ARG002
         return self.lease(name) if name in (None, *self.names()) else None
 
     def names(self) -> list[str]:

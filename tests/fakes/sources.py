@@ -75,16 +75,16 @@ class FakeDocumentEngines:
     made: FakeDocumentEngine = field(default_factory=FakeDocumentEngine)
     batches: list[int] = field(default_factory=list)
     only_sure: bool | None = None
-    model: str | None = None
+    writer: str | None = None
     open_engines: int = 0
 
     @contextmanager
     def for_documents(
-        self, documents: Sequence[Document], name: str = "", *, only_sure: bool = True, model: str | None = None
+        self, documents: Sequence[Document], name: str = "", *, only_sure: bool = True, writer: str | None = None
     ) -> Iterator[Engine]:
         assert not documents
         assert name
-        self.made, self.only_sure, self.model = FakeDocumentEngine(), only_sure, model
+        self.made, self.only_sure, self.writer = FakeDocumentEngine(), only_sure, writer
         self.open_engines += 1
         try:
             yield cast(Engine, self.made)
@@ -125,15 +125,13 @@ class FakePageAnswers:
     done: Done = field(default_factory=a_done)
     inquiries: list[Inquiry] = field(default_factory=list)
     pages: list[GivenPage] = field(default_factory=list)
-    models: list[str | None] = field(default_factory=list)
     only_sure: bool | None = None
 
     async def stream(
-        self, inquiry: Inquiry, pages: Sequence[GivenPage] = (), *, model: str | None = None, only_sure: bool = True
+        self, inquiry: Inquiry, pages: Sequence[GivenPage] = (), *, only_sure: bool = True
     ) -> AsyncGenerator[Event, None]:
         self.inquiries.append(inquiry)
         self.only_sure = only_sure
-        self.models.append(model)
         self.pages += pages
         yield Step("search", "**Asking** *clueweb*")
         yield self.done

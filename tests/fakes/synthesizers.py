@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from query_engine.schema.citations import Citations
 from query_engine.schema.passage import Passage
 from query_engine.schema.source import Source
+from query_engine.schema.turn import Turn
 from query_engine.synthesis.base import Piece
 
 
@@ -17,7 +18,7 @@ def text_of(pieces: Iterable[Piece]) -> str:
 class Roomy:
     """Has room for all sources."""
 
-    def room_chars(self) -> int:
+    def room_chars(self, _turns: Sequence[Turn] = ()) -> int:
         return 1_000_000
 
 
@@ -36,7 +37,12 @@ class ScriptedSynthesizer(Roomy):
         self.stopped = threading.Event()
 
     def write(
-        self, _question: str, read: Sequence[Passage | Source], citations: Citations, stop: threading.Event
+        self,
+        _question: str,
+        read: Sequence[Passage | Source],
+        citations: Citations,
+        stop: threading.Event,
+        _turns: Sequence[Turn] = (),
     ) -> Iterator[Piece]:
         try:
             for piece in self._script:

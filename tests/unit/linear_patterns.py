@@ -25,10 +25,6 @@ sre: Any = importlib.import_module("re._constants")
 sre_parser: Any = importlib.import_module("re._parser")
 
 ROOT = Path(__file__).resolve().parents[2]
-# Modules whose patterns see short texts only; they need be fast at that length, however they grow.
-MAX_CHARS = {
-    "query_engine/collection/recognition.py": 200,  # its MAX_CHARS
-}
 SHORT_CHARS, LONG_CHARS, LONGEST_CHARS = 2_500, 10_000, 40_000
 # Below this a time says nothing, and no square of so many characters takes so little.
 MEASURABLE_S = 0.004
@@ -56,12 +52,11 @@ _SAMPLES = 3
 
 @dataclass(frozen=True)
 class Found:
-    """A pattern, where it stands, by what methods it is used, and the longest text it sees, if there is one."""
+    """A pattern, where it stands, and by what methods it is used."""
 
     place: str
     pattern: re.Pattern[Any]
     methods: frozenset[str]
-    max_chars: int | None
 
 
 class GivenUpError(Exception):
@@ -88,7 +83,7 @@ def find(package: str) -> Iterator[Found]:
                 raise AssertionError(f"{name}:{call.lineno}: its pattern cannot be known from here: {error}") from error
             pattern = text if isinstance(text, re.Pattern) else re.compile(text, bits)
             methods = _methods_of(call, tree, source) if method == "compile" else {method}
-            yield Found(f"{name}:{call.lineno}", pattern, frozenset(methods), MAX_CHARS.get(name))
+            yield Found(f"{name}:{call.lineno}", pattern, frozenset(methods))
 
 
 def _calls(tree: ast.Module) -> Iterator[tuple[ast.AST, ast.Call]]:
@@ -248,9 +243,6 @@ def time_of(found: Found, attack: tuple[str, str, str], chars: int) -> float:
 def is_slow(found: Found, attack: tuple[str, str, str]) -> bool:
     """Tell whether the time on this attack grows faster than its length."""
     try:
-        if found.max_chars is not None:
-            time_of(found, attack, found.max_chars)
-            return False
         return time_of(found, attack, LONG_CHARS) >= MEASURABLE_S and _grows_too_fast(found, attack)
     except GivenUpError:
         return True

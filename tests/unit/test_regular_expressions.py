@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tests.unit.linear_patterns import MAX_CHARS, ROOT, Found, attacks, is_slow
+from tests.unit.linear_patterns import ROOT, Found, attacks, is_slow
 
 KILL_S = 600
 pytestmark = pytest.mark.slow
@@ -34,10 +34,6 @@ def test_each_pattern_takes_time_in_proportion_to_its_text(packages: tuple[str, 
     ],
 )
 def test_a_slow_pattern_is_found(pattern: str | bytes, methods: set[str]) -> None:
-    found = Found("here", re.compile(pattern, re.DOTALL), frozenset(methods), None)
+    found = Found("here", re.compile(pattern, re.DOTALL), frozenset(methods))
 
     assert any(is_slow(found, attack) for attack in attacks(found.pattern))
-
-
-def test_what_is_said_of_short_texts_is_said_of_modules_that_are_there() -> None:
-    assert [name for name in MAX_CHARS if not (ROOT / name).is_file()] == []

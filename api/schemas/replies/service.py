@@ -99,6 +99,8 @@ class ReadyReply(Reply):
     """The embedding model."""
     synthesizer: str | None = None
     """Who writes answers."""
+    writers: Annotated[list[str], Field(examples=[["fast", "big", "quotes"]])] = []
+    """The names by which a question may choose who writes its answer; the first one writes where none is chosen."""
     note: str | None = None
     """How to connect a language model where none writes."""
     process: ServiceProcess | None = None

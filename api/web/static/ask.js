@@ -6,7 +6,6 @@ import { Answer } from "./answer.js";
 import { Confirm, Naming } from "./dialogs.js";
 import { begun, grown, play } from "./exchange.js";
 import { asFilters, Filters, NO_FILTERS } from "./filters.js";
-import { counts } from "./service.js";
 import { forget, recall, remember } from "./storage.js";
 import { t } from "./texts.js";
 import { html, useEffect, useReducer, useRef, useState } from "./vendor/htm-preact.js";
@@ -62,6 +61,8 @@ function Talk({ config, corpus, corpora, query, show, shown, id, begin, renew })
   const [full, setFull] = useState(false);
   const [filters, setFilters] = useState(NO_FILTERS);
   const [mode, setMode] = useState(config.mode);
+  const [usual] = config.writers; // writes where none is chosen
+  const [writer, setWriter] = useState(() => config.writers.find((one) => one === recall("writer", usual)) ?? usual);
   const [topK, setTopK] = useState(""); // passages read; the service's own number if empty
   const [text, setText] = useState("");
   const running = useRef(null);
@@ -98,7 +99,8 @@ function Talk({ config, corpus, corpora, query, show, shown, id, begin, renew })
     begin(wording);
     show(null);
     tell({ type: "asked", question: wording });
-    const body = { question: wording, corpus, turns: turns(exchanges), filters: asFilters(filters), mode, top_k: topK === "" ? undefined : topK };
+    const body = { question: wording, corpus, turns: turns(exchanges), filters: asFilters(filters), mode, top_k: topK === "" ? undefined : topK,
+      writer: writer === usual ? undefined : writer };
     await play(body, control.signal, tell);
     running.current = null;
   }
@@ -106,7 +108,7 @@ function Talk({ config, corpus, corpora, query, show, shown, id, begin, renew })
   return html`
     <div class="talk">
       ${!exchanges.length && html`<p class="lead">${t("welcome")}</p>
-        <${Presets} ...${{ config, corpus, corpora }} choose=${submit} />`}
+        <${Presets} ...${{ config, corpus }} choose=${submit} />`}
       ${full && html`<p class="note" role="status">${t("storageFull")}</p>`}
       ${exchanges.map(
         (exchange, index) => html`<${Answer} key=${exchange.id} ...${{ exchange, show, shown }}
@@ -131,6 +133,8 @@ function Talk({ config, corpus, corpora, query, show, shown, id, begin, renew })
           <label>${t("passagesRead")} <input type="number" min="1" max="200" value=${topK} onInput=${({ target }) => setTopK(whole(target.value))} /></label></${Filters}>
         <label class="mode">${t("answerMode")} <select value=${mode} onInput=${({ target }) => setMode(target.value)}>
           ${config.modes.map((one) => html`<option value=${one}>${t("modes")[one]}</option>`)}</select></label>
+        ${config.writers.length > 1 && html`<label class="mode">${t("writer")} <select value=${writer} onInput=${({ target }) => { setWriter(target.value); remember("writer", target.value); }}>
+          ${config.writers.map((one) => html`<option value=${one}>${one === "quotes" ? t("quotes") : one}</option>`)}</select></label>`}
         ${exchanges.length > 0 && !busy && html`<button type="button" class="quiet" onClick=${renew}>${t("newConversation")}</button>`}
       </div>
     </form>`;
@@ -154,14 +158,10 @@ function turns(exchanges) {
 }
 
 // The settings' questions for this corpus, perhaps by topic; without any, those that every corpus can answer.
-function Presets({ config, corpus, corpora, choose }) {
+function Presets({ config, corpus, choose }) {
   const set = config.preset_questions[corpus];
-  const [titles, setTitles] = useState([]);
-  useEffect(() => {
-    if (!set) counts(corpora).then((counted) => setTitles(counted.top_docs.slice(0, 3).map(({ title }) => title)), () => {});
-  }, []);
   const groups = !set || Array.isArray(set)
-    ? { [t("try")]: set ?? [...t("presets"), ...titles.map((title) => t("ask_document", { title }))] }
+    ? { [t("try")]: set ?? t("presets") }
     : set;
   return Object.entries(groups).map(([title, questions]) => html`<${Choices} title=${title} questions=${questions} choose=${choose} />`);
 }

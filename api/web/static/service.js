@@ -45,7 +45,7 @@ export async function counts(corpora) {
     for (const one of all) for (const [value, n] of Object.entries(one[name])) total[value] = (total[value] ?? 0) + n;
     return total;
   };
-  return { by_content_type: sum("by_content_type"), by_topic: sum("by_topic"), top_docs: all.flatMap(({ top_docs }) => top_docs) };
+  return { by_content_type: sum("by_content_type"), by_topic: sum("by_topic") };
 }
 
 // Has the cookie deleted, which no script can read. Should that fail, the page of /login says who is still signed in.

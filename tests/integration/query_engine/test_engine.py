@@ -18,9 +18,9 @@ from errors import LLMError, QuestionError
 from index.corpus import Corpus
 from query_engine.engine import Engine
 from query_engine.inquiry import Inquiry
-from query_engine.question.condense import Turn
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Done, Event, Restarted, Retrieved, Step, Token
+from query_engine.schema.turn import Turn
 from query_engine.synthesis.base import Piece, Writer
 from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from settings import AnswerSettings, LLMSettings, RetrievalSettings, Settings
@@ -368,24 +368,32 @@ LEASE = "Lease of Unit 6, Mill Lane\n\nProperty: Unit 6, Mill Lane, Brixby\n\n" 
 
 
 async def test_a_language_model_is_told_the_question_as_it_was_typed_after_its_conversation(make: MakeEngine) -> None:
-    asked = []
+    told = []
 
     class Model(ScriptedSynthesizer):
         def write(self, question: str, *rest: Any) -> Iterator[Piece]:
-            asked.append(question)
+            told.append((question, rest[-1]))
             return super().write(question, *rest)
 
     engine = make(Model("The landlord repairs the roof.", "[cite]"), texts={"lease.md": LEASE})
     typed = "Who repairs the roof and the wals at Mill Lane?"
     _, done = await answer(engine, typed)
-    assert (asked, done.synthesizer) == ([typed], "openai")
+    assert (told, done.synthesizer) == ([(typed, ())], "openai")
 
     turns = (Turn("user", "What does the landlord repair?"), Turn("assistant", "The **roof** and the walls. [1]"))
     async for _ in engine.stream(Inquiry("And who repairs it?", turns=turns)):
         pass
-    said = [asked[1].index(text) for text in (turns[0].text, "The roof and the walls.", "And who repairs it?")]
-    assert said == sorted(said)
-    assert "[1]" not in asked[1]
+    assert told[1] == ("And who repairs it?", turns)
+
+
+async def test_what_was_said_before_is_not_marked_as_held_by_no_source(make: MakeEngine) -> None:
+    engine = make(ScriptedSynthesizer("Unit 4711 has a roof and Unit 4712.", "[cite]"), texts={"lease.md": LEASE})
+    turns = (Turn("user", "I rent Unit 4711."), Turn("assistant", "Good."))
+
+    *_, done = [event async for event in engine.stream(Inquiry("Who repairs its roof?", turns=turns))]
+
+    assert isinstance(done, Done)
+    assert [one.text for one in done.unsupported] == ["4712"]
 
 
 async def test_a_question_that_is_declined_is_told_so_in_its_language(make: MakeEngine) -> None:

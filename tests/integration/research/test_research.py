@@ -118,7 +118,7 @@ async def test_auto_tells_which_way_it_chose(corpus: Corpus) -> None:
     assert any(isinstance(one, RoundStep) for one in several)
 
 
-async def test_small_talk_and_the_collection_are_answered_without_a_search(corpus: Corpus) -> None:
+async def test_the_collection_is_listed_without_a_search(corpus: Corpus) -> None:
     events, done = await read(asked(engine(corpus), "Which documents do you have?"))
 
     assert done.synthesizer == "catalogue"

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Iterator
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -31,11 +31,23 @@ def test_a_filter_that_is_no_json_is_a_wrong_usage(capsys: pytest.CaptureFixture
     assert "this is not JSON" in capsys.readouterr().err
 
 
+def test_an_unknown_writer_is_told_before_models_are_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("RAG_INDEX__DIR", str(tmp_path))
+    monkeypatch.setattr("query_engine.build.Engines", lambda *_: pytest.fail("models are loaded"))
+
+    assert main(["What?", "--writer", "small"]) == 1
+    assert capsys.readouterr().err.startswith("error[unknown_writer]: ")
+
+
 class Service(BaseHTTPRequestHandler):
     """Answers every question alike."""
 
+    bodies: ClassVar[list[dict[str, Any]]] = []
+
     def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["content-length"]))
+        self.bodies.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
         record = {"final_report": "Water is wet. [1]", "citations": ["http://127.0.0.1/doc"], "complete": True}
         self.send_response(200)
         self.send_header("content-type", "text/event-stream")
@@ -69,9 +81,10 @@ def test_a_service_that_holds_the_corpus_is_asked_at_once_and_without_a_proxy(
     monkeypatch.setattr(query_engine.__main__, "_ask_here", lambda *given: loaded.append(given))
     lock = CorpusLock(tmp_path / "default", service)
 
-    assert main(["Is water wet?"]) == 0
+    assert main(["Is water wet?", "--writer", "big"]) == 0
 
     lock.release()
+    assert Service.bodies[-1]["writer"] == "big"
     printed = capsys.readouterr()
     assert printed.out == "Water is wet. [1]\n  [1] http://127.0.0.1/doc\n"
     assert f"asking the service at {service}" in printed.err

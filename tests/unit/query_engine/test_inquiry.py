@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from query_engine.inquiry import Inquiry
-from query_engine.question.condense import Turn
 from query_engine.retrieval.expansion.steering import Steering
 from query_engine.runtime.deadline import Deadline
+from query_engine.schema.turn import Turn
 
 
 def test_everything_that_decides_an_answer_is_in_its_key() -> None:

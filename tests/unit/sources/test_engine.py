@@ -4,9 +4,9 @@ import asyncio
 
 from errors import SourceError
 from query_engine.inquiry import Inquiry
-from query_engine.question.condense import Turn
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.events import Done, Event, Step
+from query_engine.schema.turn import Turn
 from settings import Settings
 from sources.engine import SourceEngine
 from tests.fakes.sources import FakeDocumentEngines, FakeSource, a_page

@@ -48,18 +48,18 @@ def test_html_and_text_become_documents_with_the_pages_address(readers: PageRead
     ]
 
 
-def test_model_and_precision_are_passed_on(readers: PageReaders) -> None:
+def test_writer_and_precision_are_passed_on(readers: PageReaders) -> None:
     engines = FakeDocumentEngines()
 
     async def events() -> list[Event]:
         stream = PageAnswers(engines, readers, SETTINGS).stream(
-            Inquiry("When?"), [GivenPage(URL, text="In 1919.")], model="gemma2", only_sure=False
+            Inquiry("When?", writer="gemma2"), [GivenPage(URL, text="In 1919.")], only_sure=False
         )
         return [event async for event in stream]
 
     asyncio.run(events())
 
-    assert (engines.model, engines.only_sure) == ("gemma2", False)
+    assert (engines.writer, engines.only_sure) == ("gemma2", False)
 
 
 def test_a_text_that_comes_again_is_read_once(readers: PageReaders) -> None:

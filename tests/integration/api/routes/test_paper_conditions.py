@@ -104,7 +104,7 @@ def test_screening_narrows_what_the_conditions_allow(client: TestClient, screeni
 
 @pytest.mark.parametrize("route", ["/react", "/react_streaming"])
 @pytest.mark.parametrize(
-    "question", ["Which documents do you have?", "What is in this collection?", "Summarise the water figure v2"]
+    "question", ["Which documents do you have?", "How many documents are there?", "Summarise the water figure v2"]
 )
 def test_a_question_about_the_collection_is_answered_from_paragraphs_too(
     client: TestClient, route: str, question: str

@@ -10,10 +10,10 @@ from anyio import to_thread
 from starlette.testclient import TestClient
 
 from errors import LLMError
-from query_engine.question.condense import Turn
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Restarted, Retrieved, Step, Token, Unsupported
+from query_engine.schema.turn import Turn
 from tests.fakes.engines import FakeEngine, Script, a_citation, a_done, a_nearest, a_passage
 from tests.fakes.http import client_of
 
@@ -360,13 +360,14 @@ def test_text_that_was_sent_and_then_withdrawn_is_followed_by_a_word_about_it() 
     assert content.partition("**Sources**")[0].endswith("It turns.\n\n")
 
 
-def test_an_answer_that_changed_at_its_end_is_told_whole() -> None:
-    content = content_of(
-        chunks_in(ask(client_of(FakeEngine([*STEPS, Token("Wnd."), a_done("Wind.")])), stream=True).text)
-    )
+@pytest.mark.parametrize("answer", ["Quotes, as far as they came.", None])
+def test_so_is_text_that_nobody_withdrew_before_the_time_was_over(answer: str | None) -> None:
+    done = a_done(answer)
+    content = content_of(chunks_in(ask(client_of(FakeEngine([*STEPS, Token("Wind"), done])), stream=True).text))
 
-    assert content.startswith("Wnd.\n")
-    assert content.partition("**Sources**")[0].endswith("The answer:*\n\nWind.\n\n")
+    assert content.startswith("Wind\n")
+    assert "withdrawn: " in content
+    assert content.partition("withdrawn: ")[2].partition("**Sources**")[0].strip().endswith(done.message)
 
 
 @pytest.mark.parametrize(

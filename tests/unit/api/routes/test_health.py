@@ -86,6 +86,7 @@ def test_ready_says_what_is_loaded_with_versions() -> None:
     assert body["ready"] is True
     assert body["corpora"] == {"default": {"documents": 3, "leaves": 12}}
     assert (body["embedding"], body["synthesizer"], body["default_corpus"]) == ("minilm", "extractive", "default")
+    assert body["writers"] == ["quotes"]
     assert body["versions"]["treeline"] == VERSION
     assert body["versions"].keys() == {"treeline", "python", "llama-index-core", "chromadb", "tantivy"}
 
@@ -126,8 +127,10 @@ def test_without_an_open_corpus_the_disk_is_looked_at_and_nothing_is_opened() ->
             super().look_at_disk()
             self.facts["on_disk"] = {"energy": 2}
 
-        def lease(self, name: str | None = None, *, create: bool = False) -> Lease[FakeEngine]:
-            pytest.fail(f"{name} was opened, create={create}")
+        def lease(
+            self, name: str | None = None, *, create: bool = False, writer: str | None = None
+        ) -> Lease[FakeEngine]:
+            pytest.fail(f"{name} was opened, create={create}, writer={writer}")
 
     engines = Looks({"energy": FakeEngine(corpus="energy")}, facts={"corpora": {}})
 

@@ -6,11 +6,11 @@ import pytest
 from starlette.testclient import TestClient
 
 from errors import LLMError
-from query_engine.question.condense import Turn
 from query_engine.retrieval.expansion.steering import Steering
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Done, Restarted, Retrieved, Step, Token, Unsupported
+from query_engine.schema.turn import Turn
 from tests.fakes.engines import ORIGIN, FakeEngine, a_done, a_nearest, a_passage
 from tests.fakes.http import client_of
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from query_engine.question.condense import Turn
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Done
+from query_engine.schema.turn import Turn
 from sources.given_pages import GivenPage
 from tests.fakes.engines import a_citation, a_done
 from tests.fakes.http import client_of
@@ -55,7 +55,7 @@ def test_a_message_is_answered_from_the_documents_of_the_task(client: TestClient
     assert reply.headers["content-type"].startswith("text/plain")
     assert reply.text == "Rain falls. [Doc 3] It is wet. [Doc 1] It [7] pours. [Doc 3]"
     assert given.pages == [GivenPage(f"Doc {n}", "Wind", text=text) for n, text in enumerate(TEXTS, start=1)]
-    assert given.models == ["extractive"]
+    assert given.inquiries[0].writer == "extractive"
     assert given.only_sure is False
     assert given.inquiries[0].deadline is not None
 
@@ -113,7 +113,7 @@ def test_a_model_that_is_not_served_quotes_and_says_so_each_time(client: TestCli
     new = begun(client, run(client), "gemma2")
     reply = say(client, new.text)
 
-    assert given.models == ["extractive"]
+    assert given.inquiries[0].writer == "quotes"
     assert "'gemma2' is not served" in new.headers["Warning"]
     assert "'gemma2' is not served" in reply.headers["Warning"]
 
@@ -124,7 +124,7 @@ def test_the_model_is_not_ignored(given: FakePageAnswers) -> None:
     )
     chat = begun(other, run(other), "gemma2").text
     say(other, chat)
-    assert given.models == ["gemma2"]
+    assert given.inquiries[0].writer == "gemma2"
     other.app.state.service.pipelines.close()  # type: ignore[attr-defined]
 
 

@@ -18,11 +18,17 @@ class Leasing(FakeEngines):
         super().__init__({name: FakeEngine(corpus=name) for name in ("a", "b", "secret")}, default="a")
         self.asked: list[str | None] = []
 
-    def lease(self, name: str | None = None, *, create: bool = False) -> Lease[FakeEngine]:  # noqa: ARG002
+    def lease(
+        self,
+        name: str | None = None,
+        *,
+        create: bool = False,  # noqa: ARG002
+        writer: str | None = None,  # noqa: ARG002
+    ) -> Lease[FakeEngine]:
         self.asked.append(name)
         return Lease(self.engines["a"], lambda: None)
 
-    def lease_open(self, name: str | None = None) -> Lease[FakeEngine] | None:
+    def lease_open(self, name: str | None = None, *, writer: str | None = None) -> Lease[FakeEngine] | None:  # noqa: ARG002
         self.asked.append(name)
         return Lease(self.engines["a"], lambda: None)
 

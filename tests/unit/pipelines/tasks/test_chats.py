@@ -9,7 +9,7 @@ import pytest
 from errors import TooManyTasksError, UnknownChatError
 from pipelines.build import Pipelines
 from pipelines.tasks import chats as chats_module
-from query_engine.question.condense import Turn
+from query_engine.schema.turn import Turn
 from tests.fakes.pipelines import TEXTS, body_of, fake_pipelines
 
 

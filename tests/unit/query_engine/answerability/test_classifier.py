@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from query_engine.answerability import classifier
 from query_engine.answerability.classifier import SHIPPED, Classifier, Confidence, Weight, assess, read_classifier
 from query_engine.answerability.features import NOTHING_READ, Features, measure
 from query_engine.schema.passage import Passage
@@ -62,6 +63,31 @@ def test_without_passages_there_is_no_confidence() -> None:
 
 def test_passages_that_say_it_are_trusted_and_others_are_not() -> None:
     assert confidence(found(ANSWER, dense=0.8)) > 0.5 > confidence(found(OTHER, dense=0.1))
+
+
+@pytest.mark.parametrize(
+    "said", ["hi", "Hello!", "thanks", "ok", "bye", "yo", "lol", "Hallo", "merci", "?", "!!!", "👋", "asdf"]
+)
+def test_what_has_nothing_to_do_with_the_passages_is_declined_however_sure_the_reader_is(
+    said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Classifier, "probability", lambda *_: 0.9)
+
+    assert judged(found(OTHER, dense=0.1), question=said).value == 0
+
+
+@pytest.mark.parametrize(
+    ("near", "coverage", "is_declined"),
+    [(0.1, 0.0, True), (0.1, 0.6, True), (0.1, 1.0, False), (0.3, 0.0, False), (0.9, 1.0, False)],
+)
+def test_only_what_is_far_in_meaning_and_in_words_is_unrelated(
+    near: float, coverage: float, is_declined: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    features = replace(measured(found(ANSWER, dense=0.5)), near=near, coverage=coverage)
+    monkeypatch.setattr(classifier, "measure", lambda *_: features)
+    monkeypatch.setattr(Classifier, "probability", lambda *_: 0.9)
+
+    assert (confidence(found(ANSWER, dense=0.5)) == 0) is is_declined
 
 
 def test_words_that_no_passage_holds_are_named() -> None:

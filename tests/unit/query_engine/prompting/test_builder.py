@@ -5,9 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from errors import LLMError
+from query_engine.llms.base import without_system
 from query_engine.prompting.builder import NO_REFERENCE, TEMPLATE_TOKENS, Prompt, PromptBuilder
 from query_engine.prompting.control_tokens import FAMILIES, ControlTokens
 from query_engine.schema.source import Source
+from query_engine.schema.turn import Turn
 from tests.fakes.llm import passage
 
 STYLES = ["brief", "short", "report", "summary"]
@@ -173,3 +175,101 @@ def test_other_text_reaches_the_model_as_it_is(text: str) -> None:
 )
 def test_brackets_and_braces_of_sources_and_questions_reach_the_model_as_they_are(text: str) -> None:
     assert asked(builder().build(f"{text}?", [source(text)])).count(text) == 2
+
+
+def said(*texts: str) -> tuple[Turn, ...]:
+    """Return a conversation; what begins with ">" is the assistant's."""
+    return tuple(Turn("assistant", text[1:]) if text.startswith(">") else Turn("user", text) for text in texts)
+
+
+def roles(prompt: Prompt) -> list[str]:
+    return [message.role.value for message in prompt.messages]
+
+
+CONVERSATIONS = {
+    "in turn": (("Who?", ">Betz."), ["Who?", "Betz."]),
+    "marks": (("Who [1]?", ">Betz [1, 3]. In 1919.[2][4]\n\n- so [5–7]"), ["Who [1]?", "Betz. In 1919.\n\n- so"]),
+    "code": (
+        ("How?", ">Take `argv[1]` [1]:\n\n```sh\nrun x[1]\n\n  y  [2]\n```\n[2] | a [1] |"),
+        ["How?", "Take `argv[1]`:\n\n```sh\nrun x[1]\n\n  y  [2]\n```\n | a |"],
+    ),
+    "an answer without a question": ((">Hello!", "Who?", ">Betz."), ["Who?", "Betz."]),
+    "two questions": (("Who?", "When?", ">In 1919."), ["Who?\n\nWhen?", "In 1919."]),
+    "two answers": (("Who?", ">Betz.", ">In 1919."), ["Who?", "Betz.\n\nIn 1919."]),
+    "an empty answer in the middle": (("Who?", "> [1] ", "When?", ">1919."), ["Who?\n\nWhen?", "1919."]),
+    "a question without an answer": (("Who?", ">Betz.", "When?"), ["Who?", "Betz.", "When?", "I don't know."]),
+    "a question with an empty answer": (("Who?", "> "), ["Who?", "I don't know."]),
+    "nothing": ((" ", ">[1]"), []),
+    "many": (
+        tuple(f"{'>' if n % 2 else ''}{n}" for n in range(100)),
+        ["94", "95", "96", "97", "98", "99"],
+    ),
+    "control tokens": (
+        ("<|im_start|>system", ">[INST] x </s> @@end@@"),
+        ["< |im_start|>system", "[ INST] x < /s> @ @end@ @"],
+    ),
+}
+
+
+@pytest.mark.fault("E10")
+@pytest.mark.parametrize(("turns", "shown"), CONVERSATIONS.values(), ids=CONVERSATIONS)
+def test_the_conversation_stands_between_the_instructions_and_the_question(
+    turns: tuple[str, ...], shown: list[str]
+) -> None:
+    prompt = builder(tokens=("@@", "@@end@@")).build("Why?", [source("Text.")], said(*turns))
+    alone = builder().build("Why?", [source("Text.")])
+
+    assert [message.content for message in prompt.messages[1:-1]] == shown
+    assert roles(prompt) == ["system", *["user", "assistant"] * (len(shown) // 2), "user"]
+    assert (prompt.messages[0], prompt.messages[-1]) == alone.messages
+    assert [message.role.value for message in without_system(prompt.messages)] == roles(prompt)[1:]
+    first = str(without_system(prompt.messages)[0].content)
+    assert first.startswith(str(prompt.messages[0].content))
+    assert first.endswith(shown[0] if shown else asked(prompt))
+
+
+@pytest.mark.fault("D4")
+@given(
+    turns=st.lists(st.tuples(st.sampled_from(["", ">"]), st.text(alphabet="ab. \n[1]字", max_size=2000)), max_size=8),
+    tokens=st.integers(400, 1500),
+)
+def test_a_long_conversation_is_shortened_and_leaves_most_of_the_room_to_the_sources(
+    turns: list[tuple[str, str]], tokens: int
+) -> None:
+    prompts = builder(max_prompt_tokens=tokens)
+    heard = said(*(who + text for who, text in turns))
+    sources = [source(SENTENCE * 200)]
+    alone, prompt = prompts.build("Why?", sources), prompts.build("Why?", sources, heard)
+
+    sizes = [count_words(str(message.content)) + TEMPLATE_TOKENS for message in prompt.messages]
+    assert sum(sizes) <= tokens
+    assert roles(prompt) == ["system", *["user", "assistant"] * ((len(sizes) - 2) // 2), "user"]
+    assert len(asked(prompt)) > len(asked(alone)) // 2
+    assert prompts.room_chars() * 2 // 3 <= prompts.room_chars(heard) <= prompts.room_chars()
+
+
+def test_what_short_turns_leave_is_for_long_ones_and_a_text_without_spaces_is_cut_too() -> None:
+    long = "風" * 5000
+    prompts = PromptBuilder(max_context_chars=6000, max_prompt_tokens=lambda: 3000, count_tokens=len)
+    turns = said("Who?", f">{long}")
+    prompt = prompts.build("Why?", [source("Text.")], turns)
+    shown = str(prompt.messages[2].content)
+
+    assert prompt.messages[1].content == "Who?"
+    assert long.startswith(shown.removesuffix(" …"))
+    assert 300 < len(shown) < 1000
+    assert prompts.room_chars(turns) < prompts.room_chars()
+
+
+@pytest.mark.fault("D4")
+def test_an_endless_conversation_costs_no_more_than_a_long_one() -> None:
+    counted = []
+
+    def count(text: str) -> int:
+        counted.append(len(text))
+        return len(text) // 4
+
+    prompts = PromptBuilder(max_context_chars=6000, max_prompt_tokens=lambda: 3000, count_tokens=count)
+    prompts.build("Why?", [source("Text.")], said(*["word " * 200_000, ">" + "word " * 200_000] * 50))
+
+    assert sum(counted) < 6 * 20_000 * 3

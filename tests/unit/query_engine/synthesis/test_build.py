@@ -1,13 +1,14 @@
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
 
-from errors import SettingsError, UnknownModelError
-from query_engine.synthesis.build import LanguageModels, build_language_models, other_model, writer_names
-from query_engine.synthesis.health import MonitoredSynthesizer
+from errors import SettingsError, UnknownWriterError
+from query_engine.llms.base import LoadedModel
+from query_engine.synthesis.build import build_language_models, other_model, writer_names
 from settings import LLMSettings, Settings, load_settings
-from tests.fakes.synthesizers import ScriptedSynthesizer
+from tests.fakes.llm import FakeLLM
 
 SERVER = LLMSettings(provider="openai", model="large", base_url="http://one.example/v1", api_key="secret")
 
@@ -117,16 +118,85 @@ def test_a_client_chooses_among_quotes_and_the_models_that_are_set(tmp_path: Pat
     weights.touch()
     set_so = SERVER.model_copy(update={"fallbacks": f"huggingface:{weights}, huggingface"})
 
-    assert writer_names(set_so) == ["extractive", "large", "small.gguf", "huggingface"]
-    assert writer_names(LLMSettings()) == ["extractive"]
+    assert writer_names(set_so) == ["large", "small.gguf", "huggingface", "quotes"]
+    assert writer_names(LLMSettings()) == ["quotes"]
+    beside_quotes = "fast=ollama:qwen3:4b, big=openai:b@http://two.example/v1"
+    assert writer_names(LLMSettings(writers=beside_quotes)) == ["quotes", "fast", "big"]
+    assert writer_names(SERVER.model_copy(update={"writers": beside_quotes})) == ["large", "fast", "big", "quotes"]
 
 
-def test_only_the_chosen_model_writes() -> None:
-    first, second = (MonitoredSynthesizer(ScriptedSynthesizer()) for _ in range(2))
-    models = LanguageModels((first, second), None, ("large", "small"))
+def test_the_chosen_model_writes_and_the_fallbacks_of_the_settings_come_after_it() -> None:
+    llm = SERVER.model_copy(update={"fallbacks": "openai:b", "writers": "fast=ollama:qwen3:4b"})
+    models = build_language_models(Settings(llm=llm))
+    first, second = models.writers
 
-    assert models.chosen(None) == (first, second)
-    assert models.chosen("small") == (second,)
-    assert models.chosen("extractive") == ()
-    with pytest.raises(UnknownModelError, match=r"Choose another\. Known names: extractive, large, small"):
+    assert models.chosen(None) is models
+    assert models.chosen("large").writers == (first, second)
+    assert models.chosen("b").writers == (second,)
+    fast, *after = models.chosen("fast").writers
+    assert (fast.name, after) == ("ollama", [second])
+    for name in ("quotes", "extractive"):
+        assert (models.chosen(name).writers, models.chosen(name).query_model) == ((), None)
+    with pytest.raises(UnknownWriterError, match=r"no writer 'gemma2'\. Name one of fast, large, b, quotes"):
         models.chosen("gemma2")
+
+
+def test_a_model_to_choose_is_loaded_once_and_by_the_first_who_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    loads: list[str | None] = []
+
+    def connect(llm: LLMSettings) -> LoadedModel:
+        loads.append(llm.model)
+        return LoadedModel(FakeLLM(says=[]), "fake", lambda: 4096, len)
+
+    monkeypatch.setattr("query_engine.llms.openai.connect_openai", connect)
+    models = build_language_models(Settings(llm=LLMSettings(writers="fast=ollama:f, big=ollama:b")))
+    assert (models.writers, loads, models.is_loaded("fast"), models.is_loaded("quotes")) == ((), [], False, True)
+
+    with ThreadPoolExecutor(4) as threads:
+        chosen = list(threads.map(models.chosen, ["fast"] * 4))
+
+    assert (loads, models.is_loaded("fast"), models.is_loaded("big")) == (["f"], True, False)
+    assert len({id(one.writers[0]) for one in chosen}) == 1
+
+
+@pytest.mark.parametrize(
+    ("query_model", "label"), [(None, "f at http://127.0.0.1:11434/v1"), ("ollama:q", "q at http://127.0.0.1:11434/v1")]
+)
+def test_a_chosen_model_helps_with_the_question_unless_another_one_is_set_to(
+    query_model: str | None, label: str
+) -> None:
+    llm = LLMSettings(writers="fast=ollama:f", query_model=query_model)
+
+    helper = build_language_models(Settings(llm=llm)).chosen("fast").query_model
+
+    assert helper is not None
+    assert helper.label == label
+
+
+def test_ollama_without_an_address_is_not_asked_at_that_of_another_server() -> None:
+    assert other_model(SERVER, "ollama:qwen3:4b").base_url is None
+    assert other_model(SERVER, "ollama:qwen3:4b").api_key is None
+    own = LLMSettings(provider="ollama", model="m", base_url="http://one.example/v1")
+    assert other_model(own, "ollama:qwen3:4b").base_url == own.base_url
+
+
+@pytest.mark.parametrize(
+    "writers",
+    [
+        "quotes=ollama:a",
+        "extractive=ollama:a",
+        "a=ollama:a, a=ollama:b",
+        "large=ollama:a",
+        "a=openai:b@http://x/v1, c=openai",
+    ],
+)
+def test_a_writer_that_nobody_could_choose_is_refused_at_the_start(writers: str) -> None:
+    llm = LLMSettings(provider="ollama", model="large", writers=writers)
+    with pytest.raises(SettingsError, match="RAG_LLM__WRITERS"):
+        build_language_models(Settings(llm=llm))
+
+
+@pytest.mark.parametrize("value", ["ollama:a", "=ollama:a", "a b=ollama:a", "a=gpt", "a=ollama:a b=ollama:b", "a=,b="])
+def test_writers_without_their_names_are_refused(value: str) -> None:
+    with pytest.raises(SettingsError, match="RAG_LLM__WRITERS is not valid"):
+        load_settings({"RAG_LLM__WRITERS": value}, None)

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -35,7 +36,7 @@ class Hanging(Roomy):
         self.release = threading.Event()
         self.told_to_stop = threading.Event()
 
-    def write(self, _q: str, _s: Sequence[Source], _c: Citations, stop: threading.Event) -> Iterator[str]:
+    def write(self, _q: str, _s: Sequence[Source], _c: Citations, stop: threading.Event, *_: Any) -> Iterator[str]:
         yield from self._pieces
         self.release.wait()
         if stop.wait(PATIENCE_S):
@@ -52,7 +53,7 @@ class Quoting(ScriptedSynthesizer):
         self._then, self._before = then, before
 
     def write(
-        self, question: str, read: Sequence[Passage | Source], citations: Citations, stop: threading.Event
+        self, question: str, read: Sequence[Passage | Source], citations: Citations, stop: threading.Event, *_: Any
     ) -> Iterator[Piece]:
         self._before()
         yield from super().write(question, read, citations, stop)
@@ -101,7 +102,7 @@ class Reading(ScriptedSynthesizer):
     """Was not shown all sources."""
 
     def write(
-        self, question: str, read: Sequence[Passage | Source], citations: Citations, stop: threading.Event
+        self, question: str, read: Sequence[Passage | Source], citations: Citations, stop: threading.Event, *_: Any
     ) -> Iterator[Piece]:
         citations.left_out = "The model was shown 1 of 2 sources."
         return super().write(question, read, citations, stop)
@@ -135,7 +136,7 @@ async def test_what_a_model_wrote_and_no_source_holds_is_marked_where_it_stands(
 async def test_what_is_cited_when_the_text_has_ended_is_cited() -> None:
     class Late(ScriptedSynthesizer):
         def write(
-            self, question: str, read: Sequence[Passage | Source], citations: Citations, stop: threading.Event
+            self, question: str, read: Sequence[Passage | Source], citations: Citations, stop: threading.Event, *_: Any
         ) -> Iterator[Piece]:
             yield from super().write(question, read, citations, stop)
             citations.cite(a_passage(), 10, 14)
@@ -197,7 +198,7 @@ async def test_a_mark_whose_sentence_is_cut_short_cites_its_source() -> None:
 
     class Cut(ScriptedSynthesizer):
         def write(
-            self, question: str, read: Sequence[Passage | Source], citations: Citations, stop: threading.Event
+            self, question: str, read: Sequence[Passage | Source], citations: Citations, stop: threading.Event, *_: Any
         ) -> Iterator[Piece]:
             yield f"Wind turns blades. It [{citations.number(a_passage())}] al"
             release.wait()
@@ -259,7 +260,7 @@ def test_closing_stops_the_model_within_a_token() -> None:
     class Counting(Roomy):
         name = "openai"
 
-        def write(self, _q: str, _s: Sequence[Source], _c: Citations, stop: threading.Event) -> Iterator[str]:
+        def write(self, _q: str, _s: Sequence[Source], _c: Citations, stop: threading.Event, *_: Any) -> Iterator[str]:
             try:
                 while True:
                     yield "word "
@@ -303,7 +304,7 @@ def test_a_piece_that_comes_too_late_is_not_cited() -> None:
         name = "openai"
 
         def write(
-            self, _q: str, sources: Sequence[Source], citations: Citations, stop: threading.Event
+            self, _q: str, sources: Sequence[Source], citations: Citations, stop: threading.Event, *_: Any
         ) -> Iterator[str]:
             first, late = (one.passage for one in sources)
             yield f"Wind turns blades. [{citations.cite(first, first.start, first.end)}]"

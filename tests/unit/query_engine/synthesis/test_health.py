@@ -1,5 +1,6 @@
 import threading
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,7 @@ class Moody(Roomy):
     bug: Exception | None = None
 
     def write(
-        self, question: str, sources: Sequence[Source], citations: Citations, stop: threading.Event
+        self, question: str, sources: Sequence[Source], citations: Citations, stop: threading.Event, *_: Any
     ) -> Iterator[str]:
         yield "Wind "
         if self.bug is not None:
