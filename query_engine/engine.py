@@ -34,7 +34,6 @@ from query_engine.inquiry import Inquiry
 from query_engine.llms.helper import PromptHelper
 from query_engine.question.condense import Condenser
 from query_engine.question.decompose import ONE_PASS, Plan, Planner
-from query_engine.question.identifiers import Identifier
 from query_engine.question.validation import clean_question
 from query_engine.reader.leaves import stored_documents
 from query_engine.reader.nearest import nearest_sentences
@@ -214,13 +213,13 @@ class Engine:
         absent = absent_identifiers(inquiry.text, self.corpus)
         words = self.corpus.lexical_index.words_of(question)
         expected = confidence.value >= least or is_identified(question, windows, words)
-        expected &= not is_about_a_neighbour(absent, windows)
+        expected &= not is_about_a_neighbour(inquiry.text, absent, windows)
         if absent:
             answer.warnings.append(absence(absent))
         if not expected and not (self._models and retrieval.passages):
             yield steps.declined(confidence)
             reason = "generated_no_answer_low_confidence" if retrieval.passages else "no_retrieval"
-            yield self._declined(inquiry.text, answer, reason, confidence, retrieval.passages, absent)
+            yield self._declined(inquiry.text, answer, reason, confidence, retrieval.passages)
             return
         in_doubt = not expected or confidence.value < self._settings.answer.low_confidence
         yield steps.doubtful(confidence) if in_doubt else steps.confident(confidence)
@@ -233,22 +232,17 @@ class Engine:
         else:
             yield steps.nothing_written(confidence)
             reason = "generated_no_answer_but_confident" if expected else "generated_no_answer_low_confidence"
-            yield self._declined(inquiry.text, answer, reason, confidence, retrieval.passages, absent)
+            yield self._declined(inquiry.text, answer, reason, confidence, retrieval.passages)
 
     def _declined(
-        self,
-        asked: str,
-        answer: Answer,
-        reason: str,
-        confidence: Confidence,
-        found: Sequence[Passage],
-        absent: Sequence[Identifier],
+        self, asked: str, answer: Answer, reason: str, confidence: Confidence, found: Sequence[Passage]
     ) -> Done:
         """Close a declined answer with what was missing, and with the places where a reader may look."""
         if not found:
             return answer.done(reason, steps.NOTHING_FOUND)
         answer.nearest = nearest_sentences(self.reader, answer.question, answer.passages)
-        missing = [one.text for one in absent] or missing_words(asked, confidence, found, self.corpus.lexical_index)
+        absent = absent_identifiers(asked, self.corpus)
+        missing = absent or missing_words(asked, confidence, found, self.corpus.lexical_index)
         words = ", ".join(f'"{word}"' for word in missing)
         return answer.done(reason, steps.UNMENTIONED, words=words) if words else answer.done(reason)
 

@@ -7,10 +7,10 @@ looks the same to every measure of likeness.
 from collections.abc import Sequence
 
 from index.corpus import Corpus
-from query_engine.question.identifiers import Identifier, identifiers, without_identifiers
-from query_engine.reader.units import with_context
+from query_engine.question.exact import is_absent
+from query_engine.question.identifiers import identifiers, without_identifiers
+from query_engine.reader.units import name_and_context
 from query_engine.reader.window import ReadWindow
-from query_engine.retrieval.exact import is_absent
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.text.light_words import is_light
 from query_engine.text.term_weights import TermWeights, question_weights
@@ -19,23 +19,24 @@ from query_engine.text.term_weights import TermWeights, question_weights
 LEAST_COVERED = 0.5
 
 
-def absent_identifiers(question: str, corpus: Corpus) -> tuple[Identifier, ...]:
+def absent_identifiers(question: str, corpus: Corpus) -> tuple[str, ...]:
     """Return the codes, years and long numbers of a question that no document holds."""
-    return tuple(one for one in identifiers(question) if not one.is_section and is_absent(one, corpus))
+    return tuple(one.text for one in identifiers(question) if not one.is_section and is_absent(one, corpus))
 
 
-def absence(absent: Sequence[Identifier]) -> AnswerWarning:
+def absence(absent: Sequence[str]) -> AnswerWarning:
     """Return the warning that names them."""
-    names = ", ".join(f'"{one.text}"' for one in absent)
+    names = ", ".join(f'"{one}"' for one in absent)
     return AnswerWarning("absent_identifier", f"No document mentions {names}.")
 
 
-def is_about_a_neighbour(absent: Sequence[Identifier], windows: Sequence[ReadWindow]) -> bool:
+def is_about_a_neighbour(question: str, absent: Sequence[str], windows: Sequence[ReadWindow]) -> bool:
     """Whether the best window is about another member of a family: LX-200 where LX-300 was asked for."""
     if not windows:
         return False
     text = _with_context(windows[0])
-    return any(one.is_code and one.family is not None and one.family.search(text) for one in absent)
+    families = [one.family for one in identifiers(question) if one.is_code and one.text in absent]
+    return any(family is not None and family.search(text) for family in families)
 
 
 def is_identified(question: str, windows: Sequence[ReadWindow], words: TermWeights) -> bool:
@@ -56,5 +57,4 @@ def is_identified(question: str, windows: Sequence[ReadWindow], words: TermWeigh
 
 
 def _with_context(one: ReadWindow) -> str:
-    best = one.window.best
-    return f"{best.leaf.passage.doc_id}\n{with_context(best.leaf, best.place)}\n{one.window.text}"
+    return f"{name_and_context(one.window.best)}\n{one.window.text}"

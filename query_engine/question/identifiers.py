@@ -1,6 +1,6 @@
 """Read the identifiers of a question: part numbers, versions, dates, years, numbers of sections.
 
-Flow: a question -> **here** -> `retrieval/exact.py`, which finds the passages that name them letter by letter. To an
+Flow: a question -> **here** -> `exact.py`, which finds the passages that name them letter by letter. To an
 embedding 2.3.10 and 2.3.0 are the same, and to a word index 10.3.2.1 and 10.2.1.3 are. Pure.
 """
 
@@ -15,10 +15,6 @@ from babel.dates import get_month_names
 # Letters and digits, joined by marks without a space between them.
 _TOKEN = re.compile(r"[^\W_]+(?:[-./:_–][^\W_]+)*")
 _PIECE = re.compile(r"[^\W\d_]+|\d+|[-./:_–]")
-_FISCAL_YEAR = re.compile(r"FY((?:19|20)\d\d)", re.IGNORECASE)
-_OF_VERSION = re.compile(r"v(\d+(?:\.\d+)+)", re.IGNORECASE)
-_ISO = re.compile(r"(\d{4})-(\d\d?)-(\d\d?)")
-_DAY_FIRST = re.compile(r"(\d\d?)([./])(\d\d?)\2(\d{4})")
 # Of the documents' languages; a date is written with its month's name as often as without.
 _MONTH_LANGUAGES = ("en", "de", "fr", "es", "it", "nl", "pt")
 _SECTION_WORDS = frozenset(
@@ -28,6 +24,7 @@ _SECTION_WORDS = frozenset(
 )
 # A number with fewer digits may count things of the asker's own.
 _LEAST_DIGITS, _LEAST_CODE_DIGITS = 3, 5
+_MOST_SECTION_DIGITS, _FIRST_YEAR = 4, 1000
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _BEFORE = r"(?<![^\W_])(?<!\d[.\-/])"
 _VERSION = r"(?:v\.?)?"
@@ -109,13 +106,12 @@ def _identifier(word: str, before: str) -> Identifier | None:
     if not any(letter.isdigit() for letter in word):
         return None
     digits = sum(letter.isdigit() for letter in word)
-    is_dotted = re.fullmatch(r"\d+(?:\.\d+)*", word) is not None
-    if before in _SECTION_WORDS and digits <= _LEAST_DIGITS + 1 and (is_dotted or digits == len(word)):
+    if before in _SECTION_WORDS and digits <= _MOST_SECTION_DIGITS and _is_dotted(word):
         return Identifier(word, is_code=True, is_section=True)
-    if year := _FISCAL_YEAR.fullmatch(word):
-        return Identifier(year[1])
-    if version := _OF_VERSION.fullmatch(word):
-        word = version[1]
+    if word[:2].upper() == "FY" and _YEAR.fullmatch(word[2:]):
+        return Identifier(word[2:])
+    if word[0] in "vV" and "." in word and _is_dotted(word[1:]):
+        word = word[1:]
     joins = sum(not letter.isalnum() for letter in word)
     if word[0].isalpha():
         return Identifier(word, is_code=digits > 1 or joins > 0)
@@ -142,15 +138,20 @@ def _loosely(text: str, *, any_digits: bool = False) -> str:
     return "".join(written)
 
 
+def _is_dotted(word: str) -> bool:
+    return word.replace(".", "").isdecimal()
+
+
 def _date(text: str) -> date | None:
+    """Return the day that an ISO date, or one with the day first, stands for."""
+    numbers = [int(piece) for piece in _PIECE.findall(text) if piece.isdecimal()]
+    if len(numbers) != 3 or any(letter.isalpha() for letter in text):  # year, month, day
+        return None
+    year, month, day = numbers if text[:4].isdecimal() else reversed(numbers)
     try:
-        if match := _ISO.fullmatch(text):
-            return date(int(match[1]), int(match[2]), int(match[3]))
-        if match := _DAY_FIRST.fullmatch(text):
-            return date(int(match[4]), int(match[3]), int(match[1]))
+        return date(year, month, day) if year >= _FIRST_YEAR else None
     except ValueError:
-        pass
-    return None
+        return None
 
 
 def _written(day: date) -> Iterator[str]:

@@ -7,9 +7,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from query_engine.question.identifiers import identifiers
 from query_engine.reader.foreign import ACROSS, blended, by_similarity, by_words
 from query_engine.reader.model import Scores
-from query_engine.reader.units import ReadLeaf, ReadUnit, with_context
+from query_engine.reader.units import ReadLeaf, ReadUnit, name_and_context, with_context
 from query_engine.schema.passage import DocumentKey
 from query_engine.text.term_weights import TermWeights, question_weights
 
@@ -18,8 +19,12 @@ FOREIGN_SIMILARITY, FOREIGN_SHARE = 0.4, 0.7
 
 
 def ranked_units(question: str, leaves: Sequence[ReadLeaf], words: TermWeights) -> tuple[ReadUnit, ...]:
-    """Return the units of all leaves that may answer, in order; one that was read twice, where it is worth more."""
+    """Return the units of all leaves that may answer, in order; one that was read twice, where it is worth more.
+
+    Where some name a part number of the question, or stand under it, the others do not answer: they are about another.
+    """
     weights = question_weights(question, words)
+    codes = [one for one in identifiers(question) if one.is_code]
     found: dict[tuple[DocumentKey, int], ReadUnit] = {}
     for leaf in leaves:
         for place, score in zip(leaf.read, leaf.scores.units, strict=True):
@@ -29,6 +34,11 @@ def ranked_units(question: str, leaves: Sequence[ReadLeaf], words: TermWeights) 
             one = ReadUnit(leaf, place, score, covered)
             if one.key not in found or found[one.key].worth < one.worth:
                 found[one.key] = one
+    if codes:
+        texts = {key: name_and_context(one) for key, one in found.items()}
+        named = {key: sum(code.pattern.search(text) is not None for code in codes) for key, text in texts.items()}
+        most = max(named.values(), default=0)
+        found = {key: one for key, one in found.items() if named[key] == most}
     return tuple(sorted(found.values(), key=lambda one: -one.worth))
 
 

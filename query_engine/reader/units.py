@@ -87,6 +87,11 @@ class ReadUnit:
         return self.leaf.layout.words(self.place)
 
 
+def name_and_context(one: ReadUnit) -> str:
+    """Return what `with_context` returns, after the document's file name: in both a part number may stand."""
+    return f"{one.leaf.passage.doc_id}\n{with_context(one.leaf, one.place)}"
+
+
 def with_context(leaf: ReadLeaf, place: int) -> str:
     """Return a unit's words after those of its title, its headings, and what it continues."""
     layout = leaf.layout

@@ -24,9 +24,9 @@ from index.lexical.document_names import Called, question_names
 from index.lexical.foreign_words import ForeignWords
 from index.lexical.language import question_language
 from index.lexical.tantivy_index import MAX_FREQUENCY_FACTOR, LexicalIndex, search_words
+from query_engine.question.exact import leaves_naming, named_shares
 from query_engine.question.identifiers import Identifier, identifiers
 from query_engine.retrieval.copies import Search, search_distinct, without_repeats
-from query_engine.retrieval.exact import leaves_naming, named_shares
 from query_engine.retrieval.fusion import Candidates, fuse_plainly, identified_first, score_leaves
 from query_engine.schema.hit import LeafHit
 from query_engine.schema.query import Query, Vector

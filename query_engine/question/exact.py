@@ -1,6 +1,6 @@
 """Find the leaves that name a question's identifiers letter by letter.
 
-Flow: `question/identifiers.py` -> **here** -> `hybrid.py` puts them first, `answerability/` asks which are absent. The
+Flow: `identifiers.py` -> **here** -> `retrieval/hybrid.py` puts them first, `answerability/` asks which are absent. The
 word index brings leaves that hold the pieces of an identifier, the text decides.
 """
 

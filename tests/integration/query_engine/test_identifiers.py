@@ -1,0 +1,68 @@
+"""Part numbers, versions and sections over real stores: the named one is found, its neighbour is not."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from query_engine.engine import Engine
+from query_engine.inquiry import Inquiry
+from query_engine.schema.events import Done
+from query_engine.synthesis.extractive import ExtractiveSynthesizer
+from settings import Settings
+from tests.fakes.corpora import make_corpus
+from tests.fakes.embedding import WordHashEmbedding
+from tests.fakes.reading import a_leaf_reader
+
+TEXTS = {
+    "pumps/QR-700.md": "# QR-700\n\nThe pump lifts water by 12 metres.\n",
+    "pumps/QR-7000.md": "# QR-7000\n\nThe pump lifts water by 85 metres.\n",
+    "fees-2017.md": "# Fees 2017\n\nThe mooring fee is 40 pounds.\n",
+    "fees-2019.md": "# Fees 2019\n\nThe mooring fee is 55 pounds.\n",
+    "notes.md": "# Notes\n\n## 4.10.2\n\nThe lamp blinks no more.\n\n## 4.2.10\n\nThe clock was put right.\n",
+    "lease.md": "# Lease\n\n8.2 The tenant cleans the gutters.\n\n8.12 The landlord paints the doors.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    corpus = make_corpus(tmp_path_factory.mktemp("corpus") / "house", TEXTS, WordHashEmbedding())
+    reader = a_leaf_reader(corpus)
+    yield Engine(corpus, WordHashEmbedding(), reader, (), ExtractiveSynthesizer(reader), settings=Settings())
+    corpus.close()
+
+
+async def ask(engine: Engine, question: str) -> Done:
+    done = [event async for event in engine.stream(Inquiry(question))][-1]
+    assert isinstance(done, Done)
+    return done
+
+
+@pytest.mark.parametrize(
+    ("question", "quoted", "others"),
+    [
+        ("By how many metres does the QR-7000 lift water?", "85 metres", "12 metres"),
+        ("By how many metres does the QR700 lift water?", "12 metres", "85 metres"),
+        ("What about version 4.10.2?", "The lamp blinks no more", "The clock"),
+        ("4.2.10", "The clock was put right", "The lamp"),
+        ("What does clause 8.2 say?", "cleans the gutters", "# Lease"),
+    ],
+)
+async def test_what_is_named_is_quoted(engine: Engine, question: str, quoted: str, others: str) -> None:
+    done = await ask(engine, question)
+
+    assert quoted in (done.answer or "")
+    assert others not in (done.answer or "")
+
+
+async def test_a_neighbour_is_not_quoted_for_what_no_document_names(engine: Engine) -> None:
+    done = await ask(engine, "By how many metres does the QR-750 lift water?")
+
+    assert done.answer is None
+    assert "QR-750" in done.message
+    assert done.nearest
+
+
+async def test_a_year_that_no_document_names_is_said(engine: Engine) -> None:
+    done = await ask(engine, "What was the mooring fee in 2018?")
+
+    assert [warning.code for warning in done.warnings if "2018" in warning.text] == ["absent_identifier"]
