@@ -20,8 +20,9 @@ LEAST_COVERED = 0.5
 
 
 def absent_identifiers(question: str, corpus: Corpus) -> tuple[str, ...]:
-    """Return the codes, years and long numbers of a question that no document holds."""
-    return tuple(one.text for one in identifiers(question) if not one.is_section and is_absent(one, corpus))
+    """Return the codes and years of a question that no document holds."""
+    asked = [one for one in identifiers(question) if one.is_year or (one.is_code and not one.is_section)]
+    return tuple(one.text for one in asked if is_absent(one, corpus))
 
 
 def absence(absent: Sequence[str]) -> AnswerWarning:

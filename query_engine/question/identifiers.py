@@ -45,6 +45,11 @@ class Identifier:
     is_code: bool = False
     is_section: bool = False
 
+    @property
+    def is_year(self) -> bool:
+        """Whether it may be a year of the last or this century."""
+        return _YEAR.fullmatch(self.text) is not None
+
     @cached_property
     def spellings(self) -> tuple[str, ...]:
         """The ways to write it, for a word index: as it stands, its letters and digits apart, a date's other forms."""
@@ -64,7 +69,7 @@ class Identifier:
     @cached_property
     def family(self) -> re.Pattern[str] | None:
         """What finds its neighbours, which differ in digits alone: LX-200 beside LX-300, 2023 beside 2022."""
-        if _YEAR.fullmatch(self.text):
+        if self.is_year:
             return _YEAR
         if self.is_section or not any(letter.isalpha() for letter in self.text):
             return None
@@ -113,6 +118,8 @@ def _identifier(word: str, before: str) -> Identifier | None:
     if word[0] in "vV" and "." in word and _is_dotted(word[1:]):
         word = word[1:]
     joins = sum(not letter.isalnum() for letter in word)
+    if word.rpartition(".")[2].isalpha():  # a file or a host, which may be the asker's own
+        return Identifier(word)
     if word[0].isalpha():
         return Identifier(word, is_code=digits > 1 or joins > 0)
     if joins == 0:

@@ -19,7 +19,7 @@ from query_engine.question.identifiers import identifiers, without_identifiers
         ("Was steht in § 14?", ["14"], []),
         ("Que dit l'article 3 ?", ["3"], []),
         ("Can I keep 12 files of 10GB until the 3rd try?", [], []),
-        ("Does S3 work?", [], ["S3"]),
+        ("Does S3 take fees2019.ods?", [], ["S3", "fees2019.ods"]),
     ],
 )
 def test_codes_and_numbers_of_a_question(question: str, codes: list[str], numbers: list[str]) -> None:
