@@ -11,14 +11,10 @@ import codecs
 import math
 import re
 from contextvars import ContextVar
-from functools import cache
 from statistics import fmean
-from typing import TYPE_CHECKING
 
 from errors import UnreadableError
-
-if TYPE_CHECKING:
-    from py3langid.langid import LanguageIdentifier
+from ingestion.reading.language import likelihoods
 
 # Of equal ones the first is taken: Western, and of each region the one of Windows, which has all that others have.
 ENCODINGS = (
@@ -80,13 +76,6 @@ def _sense(sample: bytes, encoding: str) -> float | None:
     words = _WORD.findall(text)
     if not words:
         return 0.0
-    scores = [score for _, score in _model().rank(" ".join(words))]
+    scores = likelihoods(" ".join(words))
     mixed = sum(bool(_MIXED.search(word)) or word[1:] not in (word[1:].lower(), word[1:].upper()) for word in words)
-    return float(max(scores)) - fmean(scores) - MIXED_COST * mixed
-
-
-@cache
-def _model() -> "LanguageIdentifier":
-    from py3langid.langid import MODEL_DIR, MODEL_FILE, LanguageIdentifier  # noqa: PLC0415
-
-    return LanguageIdentifier.from_modelpath(MODEL_DIR / MODEL_FILE, norm_probs=False)
+    return max(scores) - fmean(scores) - MIXED_COST * mixed
