@@ -38,7 +38,7 @@ def namer() -> LanguageNamer:
 
 
 def likelihoods(text: str) -> list[float]:
-    """Return how likely a text is in each language, as logarithms, in no order: to compare readings of the same bytes."""
+    """Return how likely a text is in each language, as logarithms in no order; compares readings of the same bytes."""
     return [float(score) for _, score in _model(shares=False).rank(text)]
 
 

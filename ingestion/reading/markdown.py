@@ -1,4 +1,4 @@
-"""Read Markdown: front matter becomes title, address and metadata; the rest stays as it is written.
+"""Read Markdown: front matter (YAML or TOML) becomes title, address and metadata; the rest stays as it is written.
 
 Flow: file bytes -> **here** -> `Document`. Pure.
 
@@ -6,6 +6,7 @@ Tables, lists and code keep their markup, which language models read well; what 
 """
 
 import re
+import tomllib
 from typing import Any
 
 import yaml
@@ -13,10 +14,12 @@ import yaml
 from index.documents.store import Document
 from index.documents.structure import Structure
 from ingestion.reading import fields
+from ingestion.reading.front_matter import as_written, front_matter
 from ingestion.reading.markdown_blocks import markdown_blocks, plain
 from ingestion.reading.text import clean_body, decode, title_from_name
 
-_FRONT_MATTER = re.compile(r"---[ \t]*\n(.{0,65536}?)\n(?:---|\.\.\.)[ \t]*(?:\n|$)", re.DOTALL)
+_YAML = re.compile(r"---[ \t]*\n(.{0,65536}?)\n(?:---|\.\.\.)[ \t]*(?:\n|$)", re.DOTALL)
+_TOML = re.compile(r"\+\+\+[ \t]*\n(.{0,65536}?)\n\+\+\+[ \t]*(?:\n|$)", re.DOTALL)
 
 
 def read_markdown(data: bytes, doc_id: str) -> Document:
@@ -43,12 +46,16 @@ def read_markdown(data: bytes, doc_id: str) -> Document:
 
 
 def _split_front_matter(text: str) -> tuple[dict[Any, Any], str]:
-    """Return (header, rest). A block that is not a YAML mapping is text between two rules and stays where it is."""
-    match = _FRONT_MATTER.match(text)
-    if not match:
-        return {}, text
-    try:
-        header = yaml.safe_load(match[1])
-    except (yaml.YAMLError, ValueError, RecursionError):
-        return {}, text
-    return (header, text[match.end() :]) if isinstance(header, dict) else ({}, text)
+    """Return (header, rest). A block that is not a mapping is text between two rules and stays where it is."""
+    for pattern, parsed in ((_YAML, front_matter), (_TOML, _toml)):
+        if match := pattern.match(text):
+            try:
+                header = parsed(match[1])
+            except (yaml.YAMLError, ValueError, RecursionError):
+                return {}, text
+            return (header, text[match.end() :]) if isinstance(header, dict) else ({}, text)
+    return {}, text
+
+
+def _toml(source: str) -> dict[str, Any]:
+    return tomllib.loads(source, parse_float=as_written)
