@@ -1,4 +1,4 @@
-"""Read Markdown: front matter (YAML or TOML) becomes title, address and metadata; the rest stays as it is written.
+"""Read Markdown: front matter becomes title, address and metadata; the rest stays as it is written but for comments.
 
 Flow: file bytes -> **here** -> `Document`. Pure.
 
@@ -16,7 +16,8 @@ from index.documents.structure import Structure
 from ingestion.reading import fields
 from ingestion.reading.front_matter import as_written, front_matter
 from ingestion.reading.markdown_blocks import markdown_blocks, plain
-from ingestion.reading.text import clean_body, decode, title_from_name
+from ingestion.reading.markdown_source import visible
+from ingestion.reading.text import clean, clean_body, decode, title_from_name
 
 _YAML = re.compile(r"---[ \t]*\n(.{0,65536}?)\n(?:---|\.\.\.)[ \t]*(?:\n|$)", re.DOTALL)
 _TOML = re.compile(r"\+\+\+[ \t]*\n(.{0,65536}?)\n\+\+\+[ \t]*(?:\n|$)", re.DOTALL)
@@ -29,7 +30,7 @@ def read_markdown(data: bytes, doc_id: str) -> Document:
         UnreadableError: no text, or binary data.
     """
     header, body = _split_front_matter(decode(data).replace("\r\n", "\n"))
-    text = clean_body(body)
+    text = clean_body(visible(clean(body)))
     blocks = markdown_blocks(text)
     headings = (plain(text[slice(*block.inner)]) for block in blocks if block.kind == "heading")
     return Document(
