@@ -7,8 +7,8 @@ Whether a table of typed cells has a header is `office/grids.py`'s business; her
 
 import re
 from collections import Counter
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Collection, Sequence
+from itertools import pairwise, zip_longest
 from statistics import median_low
 
 from ingestion.reading.text import one_line
@@ -73,16 +73,24 @@ def is_above_names(upper: Row, lower: Row) -> bool:
     return bool(gaps) and (inner or len(set(names)) < len(names))
 
 
-def joined_names(rows: Sequence[Row]) -> list[str]:
-    """Return the names of the columns; of several rows all, the upper one first and over the gap to its right too."""
-    names: list[str] = []
-    for row in reversed(rows):
-        width, above = max(len(row), len(names)), ""
-        below, names = [*names, *[""] * (width - len(names))], []
-        for cell, name in zip([*row, *[""] * (width - len(row))], below, strict=True):
-            own = one_line(cell)
-            above = own or above
-            names.append(" ".join(dict.fromkeys(filter(None, (above if name else own, name)))))
+def joined_names(rows: Sequence[Row], merged: Collection[int] = ()) -> list[str]:
+    """Return the names of the columns, one line each; of several rows all, the upper one first.
+
+    Args:
+        rows: of names. But for the last one a name stands over the gap to its right, too.
+        merged: which rows have no such gaps: each cell says what it is below.
+    """
+    below = [*rows[1:], ()]
+    spread = [row if place in merged else _spread(row, below[place]) for place, row in enumerate(rows)]
+    columns = zip_longest(*(map(one_line, row) for row in spread), fillvalue="")
+    return [" ".join(dict.fromkeys(filter(None, column))) for column in columns]
+
+
+def _spread(upper: Row, lower: Row) -> Row:
+    names, above = [], ""
+    for cell, below in zip_longest(upper, lower, fillvalue=""):
+        above = cell if cell.strip() else above
+        names.append(above if below.strip() else cell)
     return names
 
 

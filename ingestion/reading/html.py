@@ -362,17 +362,20 @@ class _Table:
         captions = [_inline(caption) for caption in table.iterchildren("caption")][:1]
         rows: list[tuple[str, ...]] = []
         below: dict[int, tuple[int, str]] = {}  # column -> further rows that a cell spans, and its text
-        names = 0  # rows at the top that hold names alone
+        names: list[list[str]] = []  # rows at the top that hold names alone, each over all that it spans
         growth = Growth()
         for row in table.iter("tr"):
             cells: list[str] = []
+            named: dict[int, str] = {}  # column -> text of the cell that spans it
             own = list(row.iterchildren("td", "th"))
             for cell in own:
                 _take_spanning(below, cells)
                 text, further = _inline(cell), _span(cell, "rowspan") - 1
-                for shown in (text, *[""] * (_span(cell, "colspan") - 1)):
+                for number in range(_span(cell, "colspan")):
+                    shown = "" if number else text
                     if further:
                         below[len(cells)] = further, shown
+                    named[len(cells)] = text
                     cells.append(shown)
             _take_spanning(below, cells)
             growth.add(sum(len(text) + BETWEEN_CELLS for text in cells))
@@ -380,13 +383,14 @@ class _Table:
                 captions.append(cells[0])
             elif any(cells):
                 of_names = row.find("td") is None or row.getparent().tag == "thead"
-                names += names == len(rows) and len(set(cells)) > 1 and of_names
+                if len(names) == len(rows) and len(set(cells)) > 1 and of_names:
+                    names.append([named.get(column, cell) for column, cell in enumerate(cells)])
                 rows.append(tuple(cells))
         texts = frozenset((*captions, *(cell for row in rows for cell in row)))
-        names = names if names < len(rows) else min(names, 1)
-        joined = joined_names(rows[:names])
+        names = names if len(names) < len(rows) else names[:1]
+        joined = joined_names(names, range(len(names))) if len(names) > 1 else list(*rows[: len(names)])
         headed = bool(joined) and all(joined[1:])
-        return cls(tuple(captions), (tuple(joined), *rows[names:]) if headed else tuple(rows), headed, texts)
+        return cls(tuple(captions), (tuple(joined), *rows[len(names) :]) if headed else tuple(rows), headed, texts)
 
     def holds(self, cells: set[str]) -> bool:
         return len(cells & self.texts) >= SAME_CELLS * len(cells)
