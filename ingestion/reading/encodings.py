@@ -28,7 +28,7 @@ MARGIN = 2.0
 RARE_FACTOR = 1.1
 # What a word costs that has a letter of another script among Latin ones, or a capital among small ones.
 MIXED_COST = 10.0
-_FOREIGN_LINE = re.compile(rb"[^\n\x80-\xff]*+[\x80-\xff][^\n]*+\n?")
+_FOREIGN_LINE = re.compile(rb"^[^\n\x80-\xff]*+[\x80-\xff][^\n]*+\n?", re.MULTILINE)
 # What ends a word is a mark of footnotes in Western texts: it may be a letter elsewhere, but tells nothing.
 _RAISED = re.compile(rb"[\xaa\xb2\xb3\xb9\xba](?![A-Za-z\x80-\xff])")
 _WORD = re.compile(r"[^\W\d_]{3,}")
