@@ -48,15 +48,12 @@ def read_markdown(data: bytes, doc_id: str) -> Document:
 
 def _split_front_matter(text: str) -> tuple[dict[Any, Any], str]:
     """Return (header, rest). A block that is not a mapping is text between two rules and stays where it is."""
-    for pattern, parsed in ((_YAML, front_matter), (_TOML, _toml)):
-        if match := pattern.match(text):
-            try:
-                header = parsed(match[1])
-            except (yaml.YAMLError, ValueError, RecursionError):
-                return {}, text
-            return (header, text[match.end() :]) if isinstance(header, dict) else ({}, text)
-    return {}, text
-
-
-def _toml(source: str) -> dict[str, Any]:
-    return tomllib.loads(source, parse_float=as_written)
+    yaml_block, toml_block = _YAML.match(text), _TOML.match(text)
+    block = yaml_block or toml_block
+    if not block:
+        return {}, text
+    try:
+        header = front_matter(block[1]) if yaml_block else tomllib.loads(block[1], parse_float=as_written)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return {}, text
+    return (header, text[block.end() :]) if isinstance(header, dict) else ({}, text)

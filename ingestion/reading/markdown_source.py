@@ -24,6 +24,7 @@ _OPENING = re.compile(
     re.MULTILINE,
 )
 _END_OF_LINES = re.compile(r"^%%[ \t]*+$", re.MULTILINE)
+_FENCE_LINE = re.compile(r"^[ \t>]*+(`{3,}+|~{3,}+)[ \t]*+$", re.MULTILINE)
 # Of Hugo, or values of a site and what is computed of words; `{{name}}` may be what a text is about.
 _OUTPUT = re.compile(r"[<%][^{}]*+|-?\s*+(?:(?:site|page|include|layout|post|content)\b|[\"'][^{}|]*+\|)[^{}]*+")
 
@@ -61,8 +62,9 @@ class _Source:
             ends = (self._text.find(end, place, place + MAX_CHARS) for end in ("\n\n", "\n```", "\n~~~"))
             limit = min((end for end in ends if end >= 0), default=place + MAX_CHARS)
             return max(place, self._behind(mark, place, limit))
-        closing = re.compile(rf"^[ \t>]*+{mark[0]}{{{len(mark)},}}+[ \t]*+$", re.MULTILINE).search(self._text, place)
-        return closing.end() if closing else len(self._text)
+        lines = _FENCE_LINE.finditer(self._text, place)
+        closing = (line for line in lines if line[1].startswith(mark))  # no shorter, of the same character
+        return next((line.end() for line in closing), len(self._text))
 
     def behind_hidden(self, kind: str, opening: re.Match[str], place: int) -> int:
         """Return where a comment or command ends; 0 if this is none."""
