@@ -3,25 +3,31 @@
 Flow: open file -> **here** -> `records.py` -> `Document`s. Rows with text are streamed.
 
 A table is written out as one `column: value` line a cell and a blank line between rows, so that a passage cut
-from the middle of it still says what its numbers mean.
+from the middle of it still says what its numbers mean. Which row names the columns says `column_names.py`; what stands
+above it is text.
 """
 
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from errors import UnreadableError
 from index.documents.store import Document
 from index.documents.structure import Structure
+from ingestion.reading.column_names import header_span, is_comment, joined_names
 from ingestion.reading.records import REMEDY, documents, has_text
 from ingestion.reading.text import clean_body, encoding_of, one_line, title_from_name
 from ingestion.reading.text_builder import TextBuilder
 
 MAX_LINE_CHARS = 16_000_000
-_DELIMITERS = ",;\t|"
-_NUMBER = re.compile(r"\s*+[-+]?[\d.,]++\s*+(?:%\s*+)?")
+# The likelier first: a number may hold a comma, and a text a bar.
+_DELIMITERS = "\t;,|"
+# Rows that tell delimiter and header, and how many characters of them at most are held.
+FIRST_ROWS, FIRST_CHARS = 50, 200_000
+_SEP = re.compile(r"\ufeff?\"?sep=(.)\"?\r?\n")
 _UNDECODABLE = re.compile("[\udc80-\udcff]")
 
 Row = list[str]
@@ -48,22 +54,49 @@ def read_csv(stream: io.BufferedReader, doc_id: str, max_chars: int) -> Iterator
 
 
 def _documents(rows: Iterator[Numbered], doc_id: str, max_chars: int) -> Iterator[Document | UnreadableError]:
-    header = next(rows, None)
-    if header is None:
-        raise UnreadableError("The file holds no text.", "Fill it or remove it.")
-    if isinstance(header[1], UnreadableError):
-        raise header[1]
-    columns = [one_line(name) for name in header[1]]
+    first, rows = _first_rows(rows)
+    top, end = header_span([row for _, row in first])
+    columns = joined_names([row for _, row in first[top:end]])
     if has_text(columns):
-        yield from documents(((number, _record(row, number, columns)) for number, row in rows), doc_id, "Row")
-    elif all(_NUMBER.fullmatch(name) for name in columns if name):  # a table without header
-        yield from _table(chain([header], rows), [], doc_id, max_chars)
+        numbered = chain(first[end:], rows)
+        yield from documents(((number, _record(row, number, columns)) for number, row in numbered), doc_id, "Row")
     else:
-        yield from _table(rows, columns, doc_id, max_chars)
+        above = [row for _, row in first[:top]]
+        yield from _table(above, chain(first[end:], rows), columns, doc_id, max_chars)
 
 
-def _table(rows: Iterator[Numbered], columns: Row, doc_id: str, max_chars: int) -> Iterator[Document | UnreadableError]:
+def _first_rows(rows: Iterator[Numbered]) -> tuple[list[tuple[int, Row]], Iterator[Numbered]]:
+    """Return the rows that tell the header, up to the first that cannot be read, and all that follow.
+
+    Raises:
+        UnreadableError: there is none.
+    """
+    first: list[tuple[int, Row]] = []
+    chars = 0
+    for number, row in rows:
+        if isinstance(row, UnreadableError):
+            if not first:
+                raise row
+            return first, chain([(number, row)], rows)
+        first.append((number, row))
+        chars += sum(map(len, row))
+        if len(first) == FIRST_ROWS or chars > FIRST_CHARS or (len(first) == 1 and has_text(map(one_line, row))):
+            break
+    if not first:
+        raise UnreadableError("The file holds no text.", "Fill it or remove it.")
+    return first, rows
+
+
+def _table(
+    above: Sequence[Row], rows: Iterator[Numbered], columns: Row, doc_id: str, max_chars: int
+) -> Iterator[Document | UnreadableError]:
     builder = TextBuilder()
+    for title in above:
+        cells = [cell.strip().lstrip("#") if is_comment(title) else cell for cell in title if cell.strip()]
+        if len(cells) == 2 and not is_comment(title):
+            builder.pair(*cells)
+        else:
+            builder.paragraph(", ".join(map(one_line, cells)))
     builder.row([name for name in columns if name], header=True, ruled=False)
     for _number, row in rows:
         if isinstance(row, UnreadableError):
@@ -89,11 +122,26 @@ def _name(columns: Row, place: int) -> str:
     return (columns[place] if place < len(columns) else "") or f"column {place + 1}"
 
 
+def _delimiter(sample: str) -> str:
+    """Return the delimiter that cuts the most rows into equally many values."""
+    lines = sample.splitlines(keepends=True)[: FIRST_ROWS + 1]
+    lines = lines[:-1] or lines  # the last one may be cut off
+    best, most = ",", 0
+    for delimiter in _DELIMITERS:
+        try:
+            widths = Counter(filter(lambda width: width > 1, map(len, csv.reader(lines, delimiter=delimiter))))
+        except csv.Error:
+            continue
+        if widths and (rows := widths.most_common(1)[0][1]) > most:
+            best, most = delimiter, rows
+    return best
+
+
 def _numbered_rows(lines: "_Lines", sample: str) -> Iterator[Numbered]:
-    """Yield rows that are not blank, with their number from 1 (the header is row 1)."""
-    first_line = sample.partition("\n")[0]
+    """Yield rows that are not blank, with their number from 1; not `sep=;`, which tells Excel the delimiter."""
     csv.field_size_limit(MAX_LINE_CHARS)
-    reader = csv.reader(lines, delimiter=max(_DELIMITERS, key=first_line.count))
+    told = _SEP.match(sample)
+    reader = csv.reader(lines, delimiter=told[1] if told else _delimiter(sample))
     number = 0
     while True:
         number += 1
@@ -113,7 +161,7 @@ def _numbered_rows(lines: "_Lines", sample: str) -> Iterator[Numbered]:
             yield number, UnreadableError(fact, "Close it or remove it.")
         elif any(map(_UNDECODABLE.search, row)):
             yield number, UnreadableError(f"Row {number} is not valid UTF-8.", REMEDY)
-        elif any(value.strip() for value in row):
+        elif any(value.strip() for value in row) and not (told and number == 1):
             yield number, row
 
 

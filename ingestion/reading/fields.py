@@ -6,7 +6,7 @@ Flow: a format's reader -> **here** -> the fields of a `Document`. Pure function
 import math
 import re
 from collections.abc import Collection, Mapping
-from datetime import date
+from datetime import date, time
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -81,7 +81,7 @@ def _words(values: list[Any]) -> list[str]:
 
 
 def _scalar(value: object) -> str | int | float | bool | None:
-    if isinstance(value, date):
+    if isinstance(value, date | time):
         return value.isoformat()
     if isinstance(value, int) and abs(value) > _MAX_INT:
         return str(value)

@@ -20,6 +20,7 @@ from ingestion.reading import clock, fields
 from ingestion.reading.compression import decompressed, is_compressed, max_stream_bytes
 from ingestion.reading.containers import MAX_DEPTH, Begun, Budget, Member, lost, read_tar, read_zip
 from ingestion.reading.csv import read_csv
+from ingestion.reading.encodings import guessed
 from ingestion.reading.files import inner_name, open_plain
 from ingestion.reading.includes import Expanded, expanded
 from ingestion.reading.json import read_json
@@ -82,6 +83,7 @@ def _contents(member: Member, options: ReadOptions, budget: Budget, depth: int) 
     kind = kind_of(name, stream.peek())
     if holds_members(kind) and depth > MAX_DEPTH:
         raise UnreadableError(f"It lies in more than {MAX_DEPTH + 1} archives or mails.", "Unpack it.")
+    guessed.set(None)
     number = 0
     after = options.after_member or 0
     inner = replace(options, after_member=None)
@@ -277,6 +279,8 @@ def _finished(document: Document, kind: str, max_chars: int, budget: TextBudget)
     metadata = dict(document.metadata)
     if language := fields.own_language(metadata) or namer().name(document.text):
         metadata["language"] = language
+    if encoding := guessed.get():
+        metadata["guessed_encoding"] = encoding
     yield replace(document, metadata=metadata, content_type=kind)
     if rest.left_out:
         yield LeftOut(document.doc_id, rest.left_out)

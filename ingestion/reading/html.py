@@ -25,6 +25,7 @@ from index.documents.guess import guessed_blocks, header_row, record_blocks
 from index.documents.store import Document
 from index.documents.structure import Block, Structure
 from ingestion.reading import fields
+from ingestion.reading.column_names import joined_names
 from ingestion.reading.text import clean, clean_body, decode, one_line, title_from_name
 from ingestion.reading.text_budget import BETWEEN_CELLS, Growth
 from ingestion.reading.text_builder import TextBuilder
@@ -63,6 +64,10 @@ _LANGUAGE = re.compile(r"(?:^|\s)(?:language|lang|highlight-source|highlight)-(?
 # A `pre` without `code` that holds such a share of a page's text is the page, of plain text.
 WHOLE_PAGE = 0.5
 _PLAIN_TEXT = "plain text"
+_STRUCK = frozenset(("s", "del", "strike"))
+_FILE_NAME = re.compile(r"\.[a-z]{3,4}$", re.IGNORECASE)
+# Of scripts that put no spaces between words.
+MIN_ALT_CHARS = 4
 _WITHOUT_TEXT = ("style", "noscript", "template", "svg", "object", "iframe")
 
 
@@ -75,6 +80,7 @@ def read_html(data: bytes, doc_id: str) -> Document:
     tree = _parse(decode(data, _declared_encoding(data)))
     title = _title(tree)
     _drop_what_is_no_text(tree)
+    _show_figures(tree)
     _unname_sections(tree)
     _keep_code(tree)
     text, blocks = _main_text(tree)
@@ -171,10 +177,44 @@ def _meta(tree: lxml_html.HtmlElement, *names: str) -> Iterator[str]:
 
 def _drop_what_is_no_text(tree: lxml_html.HtmlElement) -> None:
     etree.strip_elements(tree, *_WITHOUT_TEXT, with_tail=False)
+    for struck in list(tree.iter(*_STRUCK)):
+        if next(struck.iterancestors("pre"), None) is None and struck.getparent() is not None:
+            struck.drop_tree()
     for mark in [*tree.iter("sup"), *tree.find_class("mw-editsection")]:
         # Footnote marks such as [3] would pass for the numbered sources of an answer that quotes them.
         if re.fullmatch(r"\s*(\[[^\[\]]{1,12}\]\s*)+", mark.text_content()):
             mark.drop_tree()
+
+
+def _show_figures(tree: lxml_html.HtmlElement) -> None:
+    """Make paragraphs of captions and of the words that stand for images, which trafilatura would leave out.
+
+    Not of images within a text or a link, nor around the main text: those are symbols, buttons and logos.
+    """
+    for image in list(tree.iter("img")):
+        words = _alternative(image)
+        around = {element.tag for element in image.iterancestors()}
+        if not words or around & _AROUND or (around & {"a", "button"} and "figure" not in around):
+            continue
+        block = next((one for one in image.iterancestors() if one.tag not in _INLINE and one.tag != "picture"), tree)
+        if block.tag in ("p", "li", "td", "th", "dd") and block.text_content().strip():
+            continue
+        shown = etree.Element("p")
+        shown.text, shown.tail, image.tail = words, image.tail, None
+        image.addnext(shown)
+    for caption in tree.iter("figcaption"):
+        caption.tag = "div" if any(child.tag not in _INLINE for child in caption) else "p"
+    for figure in tree.iter("figure"):
+        figure.tag = "div"
+
+
+def _alternative(image: lxml_html.HtmlElement) -> str:
+    """Return the words that stand for an image; nothing if they are its file's name, one word, or its caption."""
+    words = _squeeze(image.get("alt"))
+    figure = next(image.iterancestors("figure"), None)
+    shown = _squeeze(figure.text_content()).casefold() if figure is not None else ""
+    speaks = len(words.split()) > 1 or (len(words) >= MIN_ALT_CHARS and not words.isascii())
+    return words if speaks and not _FILE_NAME.search(words) and words.casefold() not in shown else ""
 
 
 def _unname_sections(tree: lxml_html.HtmlElement) -> None:
@@ -303,47 +343,64 @@ def _extracted(
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """A table as the page has it: its caption, and its rows of cells, what spans several of them in each.
+    """A table as the page has it: its captions, and its rows of cells, what spans several of them in each.
 
     Attributes:
+        captions: what names it, and what spans all columns above it.
+        rows: those of names are joined into one.
         headed: the first row names the columns.
+        texts: of all cells and captions.
     """
 
-    caption: str
+    captions: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     headed: bool
+    texts: frozenset[str]
 
     @classmethod
     def of(cls, table: lxml_html.HtmlElement) -> "_Table":
+        captions = [_inline(caption) for caption in table.iterchildren("caption")][:1]
         rows: list[tuple[str, ...]] = []
         below: dict[int, tuple[int, str]] = {}  # column -> further rows that a cell spans, and its text
-        headed = False
+        names: list[list[str]] = []  # rows at the top that hold names alone, each over all that it spans
         growth = Growth()
         for row in table.iter("tr"):
             cells: list[str] = []
-            for cell in row.iterchildren("td", "th"):
+            named: dict[int, str] = {}  # column -> text of the cell that spans it
+            own = list(row.iterchildren("td", "th"))
+            for cell in own:
                 _take_spanning(below, cells)
                 text, further = _inline(cell), _span(cell, "rowspan") - 1
-                for shown in (text, *[""] * (_span(cell, "colspan") - 1)):
+                for number in range(_span(cell, "colspan")):
+                    shown = "" if number else text
                     if further:
                         below[len(cells)] = further, shown
+                    named[len(cells)] = text
                     cells.append(shown)
             _take_spanning(below, cells)
             growth.add(sum(len(text) + BETWEEN_CELLS for text in cells))
-            if any(cells):
-                headed |= not rows and all(cells[1:]) and len(set(cells)) > 1 and not len(row.findall("td"))
+            if len(own) == 1 and len(cells) > 1 and not rows:
+                captions.append(cells[0])
+            elif any(cells):
+                of_names = row.find("td") is None or row.getparent().tag == "thead"
+                if len(names) == len(rows) and len(set(cells)) > 1 and of_names:
+                    names.append([named.get(column, cell) for column, cell in enumerate(cells)])
                 rows.append(tuple(cells))
-        return cls(next((_inline(caption) for caption in table.iterchildren("caption")), ""), tuple(rows), headed)
+        texts = frozenset((*captions, *(cell for row in rows for cell in row)))
+        names = names if len(names) < len(rows) else names[:1]
+        joined = joined_names(names, range(len(names))) if len(names) > 1 else list(*rows[: len(names)])
+        headed = bool(joined) and all(joined[1:])
+        return cls(tuple(captions), (tuple(joined), *rows[len(names) :]) if headed else tuple(rows), headed, texts)
 
     def holds(self, cells: set[str]) -> bool:
-        own = {self.caption, *(cell for row in self.rows for cell in row)}
-        return len(cells & own) >= SAME_CELLS * len(cells)
+        return len(cells & self.texts) >= SAME_CELLS * len(cells)
 
     def write(self, builder: TextBuilder) -> None:
         # As in Markdown: without a line below it, nothing in the text says that a row of words is a header.
         ruled = self.headed and len(self.rows) > 1
         header = 0 if ruled else header_row(self.rows)
-        builder.caption(self.caption)
+        for caption in self.captions:
+            builder.caption(caption)
         names: tuple[str, ...] = ()
         for place, row in enumerate(self.rows):
             builder.row(row, names, header=place == header, ruled=ruled)

@@ -5,6 +5,10 @@ Steps of pipelines name languages by the same model.
 """
 
 from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from py3langid.langid import LanguageIdentifier
 
 _MIN_LETTERS = 200
 _SAMPLE_CHARS = 2000
@@ -16,10 +20,7 @@ class LanguageNamer:
     """Finds the language that a text is written in; loading it takes about half a second."""
 
     def __init__(self) -> None:
-        # Imported with the model: the service loads this module at its start, and seldom names a language itself.
-        from py3langid.langid import MODEL_DIR, MODEL_FILE, LanguageIdentifier  # noqa: PLC0415
-
-        self._identifier = LanguageIdentifier.from_modelpath(MODEL_DIR / MODEL_FILE, norm_probs=True)
+        self._identifier = _model(shares=True)
 
     def name(self, text: str) -> str | None:
         """Return the ISO 639 code of the language that a text begins in, or None where it cannot be told."""
@@ -34,3 +35,16 @@ class LanguageNamer:
 def namer() -> LanguageNamer:
     """Return the one model of languages of this process, loaded at the first call."""
     return LanguageNamer()
+
+
+def likelihoods(text: str) -> list[float]:
+    """Return how likely a text is in each language, as logarithms in no order; compares readings of the same bytes."""
+    return [float(score) for _, score in _model(shares=False).rank(text)]
+
+
+@cache
+def _model(*, shares: bool) -> "LanguageIdentifier":
+    # Imported with the model: the service loads this module at its start, and seldom names a language itself.
+    from py3langid.langid import MODEL_DIR, MODEL_FILE, LanguageIdentifier  # noqa: PLC0415
+
+    return LanguageIdentifier.from_modelpath(MODEL_DIR / MODEL_FILE, norm_probs=shares)

@@ -1,4 +1,4 @@
-"""Read Markdown: front matter becomes title, address and metadata; the rest stays as it is written.
+"""Read Markdown: front matter becomes title, address and metadata; the rest stays as it is written but for comments.
 
 Flow: file bytes -> **here** -> `Document`. Pure.
 
@@ -6,6 +6,7 @@ Tables, lists and code keep their markup, which language models read well; what 
 """
 
 import re
+import tomllib
 from typing import Any
 
 import yaml
@@ -13,10 +14,13 @@ import yaml
 from index.documents.store import Document
 from index.documents.structure import Structure
 from ingestion.reading import fields
+from ingestion.reading.front_matter import as_written, front_matter
 from ingestion.reading.markdown_blocks import markdown_blocks, plain
-from ingestion.reading.text import clean_body, decode, title_from_name
+from ingestion.reading.markdown_source import visible
+from ingestion.reading.text import clean, clean_body, decode, title_from_name
 
-_FRONT_MATTER = re.compile(r"---[ \t]*\n(.{0,65536}?)\n(?:---|\.\.\.)[ \t]*(?:\n|$)", re.DOTALL)
+_YAML = re.compile(r"---[ \t]*\n(.{0,65536}?)\n(?:---|\.\.\.)[ \t]*(?:\n|$)", re.DOTALL)
+_TOML = re.compile(r"\+\+\+[ \t]*\n(.{0,65536}?)\n\+\+\+[ \t]*(?:\n|$)", re.DOTALL)
 
 
 def read_markdown(data: bytes, doc_id: str) -> Document:
@@ -26,7 +30,7 @@ def read_markdown(data: bytes, doc_id: str) -> Document:
         UnreadableError: no text, or binary data.
     """
     header, body = _split_front_matter(decode(data).replace("\r\n", "\n"))
-    text = clean_body(body)
+    text = clean_body(visible(clean(body)))
     blocks = markdown_blocks(text)
     headings = (plain(text[slice(*block.inner)]) for block in blocks if block.kind == "heading")
     return Document(
@@ -43,12 +47,13 @@ def read_markdown(data: bytes, doc_id: str) -> Document:
 
 
 def _split_front_matter(text: str) -> tuple[dict[Any, Any], str]:
-    """Return (header, rest). A block that is not a YAML mapping is text between two rules and stays where it is."""
-    match = _FRONT_MATTER.match(text)
-    if not match:
+    """Return (header, rest). A block that is not a mapping is text between two rules and stays where it is."""
+    yaml_block, toml_block = _YAML.match(text), _TOML.match(text)
+    block = yaml_block or toml_block
+    if not block:
         return {}, text
     try:
-        header = yaml.safe_load(match[1])
+        header = front_matter(block[1]) if yaml_block else tomllib.loads(block[1], parse_float=as_written)
     except (yaml.YAMLError, ValueError, RecursionError):
         return {}, text
-    return (header, text[match.end() :]) if isinstance(header, dict) else ({}, text)
+    return (header, text[block.end() :]) if isinstance(header, dict) else ({}, text)

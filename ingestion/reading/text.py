@@ -13,6 +13,7 @@ from urllib.parse import unquote
 
 from errors import UnreadableError
 from index.documents.normalization import normalize
+from ingestion.reading.encodings import guessed_encoding
 from ingestion.reading.files import inner_name
 
 _BOMS = (
@@ -163,18 +164,10 @@ def _encoding_by_looks(data: bytes) -> str | None:
     Raises:
         UnreadableError: it cannot be told.
     """
-    from charset_normalizer import from_bytes  # noqa: PLC0415  # takes its time to import, and most text is UTF-8
-
     repaired = data.decode("utf-8", errors="replace")
     damaged = repaired.count("\ufffd")
     if damaged * 20 < sum(1 for c in repaired if c > "\x7f") - damaged:
         return None  # most multi-byte sequences are valid
     first = re.search(rb"[\x80-\xff]", data)
     start = max(0, first.start() - 1000) if first else 0
-    matches = from_bytes(data[start : start + _SAMPLE_BYTES])
-    best = matches.best()
-    if best is None:
-        raise UnreadableError("The file's encoding cannot be told.", "Save it as UTF-8.")
-    likely = [m.encoding for m in matches if m.chaos <= best.chaos and m.coherence >= 0.9 * best.coherence]
-    # The library orders equal candidates by name, which puts Central European before Western, which is far more common.
-    return "cp1252" if "cp1252" in likely else str(best.encoding)
+    return guessed_encoding(data[start : start + _SAMPLE_BYTES])

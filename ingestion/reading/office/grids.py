@@ -17,6 +17,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from errors import UnreadableError
+from ingestion.reading.column_names import is_above_names, joined_names
 from ingestion.reading.office.tables import MAX_CELLS, add_table
 from ingestion.reading.text import one_line
 from ingestion.reading.text_budget import BETWEEN_CELLS, Growth
@@ -28,6 +29,7 @@ MAX_NAME_CHARS, MAX_NAME_WORDS = 60, 8
 MAX_LABEL_CHARS = 60
 # So many rows of words below another one make it their header, though nothing else tells.
 MIN_ROWS_OF_WORDS = 3
+MAX_NAME_ROWS = 3
 # Such a share of a table's columns have names in its header.
 NAMED_SHARE = 0.6
 _PERIOD = re.compile(r"(?:FY ?)?(?:19|20)\d\d(?:[-/]\d{2,4})?|Q[1-4]\b.*")
@@ -130,12 +132,9 @@ def _add_rows(builder: TextBuilder, sheet: Sheet, columns: Sequence[int], rows: 
             for key, value in keys:
                 builder.pair(key, value)
             continue
-        height = _header_rows(
-            table,
-            {at for at, place in enumerate(places) if place in sheet.headers},
-            {at for at, place in enumerate(places) if place in across},
-        )
-        names = _names(table[:height]) if height else _names_from_above(table, alone, names)
+        merged = {at for at, place in enumerate(places) if place in across}
+        height = _header_rows(table, {at for at, place in enumerate(places) if place in sheet.headers}, merged)
+        names = joined_names(_texts(table[:height]), merged) if height else _names_from_above(table, alone, names)
         alone = table if len(table) == 1 and not height and _are_names(table[0]) else []
         _add_table(builder, table[height:], names, shows_names=bool(height))
 
@@ -148,8 +147,8 @@ def _regions(rows: dict[int, list[Cell]]) -> Iterator[list[int]]:
 
 def _names_from_above(table: Sequence[Sequence[Cell]], alone: Sequence[Sequence[Cell]], names: list[str]) -> list[str]:
     """Return the names of a table without a header: those that stand alone above it, or those of the one before."""
-    if alone and _is_header([*alone, *table]) and _fits(table, _names(alone)):
-        return _names(alone)
+    if alone and _is_header([*alone, *table]) and _fits(table, joined_names(_texts(alone))):
+        return joined_names(_texts(alone))
     return names if _fits(table, names) else []
 
 
@@ -211,14 +210,24 @@ def _is_lead(rows: dict[int, list[Cell]], places: Sequence[int]) -> bool:
 
 
 def _header_rows(table: Sequence[Sequence[Cell]], certain: Collection[int], across: Collection[int]) -> int:
-    """Return how many rows at the top name the columns: none, one, or two where names stand above several columns."""
+    """Return how many rows at the top name the columns: several where names stand above several columns."""
     if 0 in certain:
         return 1
+    above = 0  # rows whose names each stand above several of the next row
+    while above + 2 < min(len(table), MAX_NAME_ROWS + 1) and _is_above(
+        table[above : above + 2], merged=above in across
+    ):
+        above += 1
+    if above and _are_names(table[above]) and (above in certain or _is_header(table[above:])):
+        return above + 1
     if len(table) < 2 or not _are_names(table[0]):
         return 1 if 1 in certain and len(table) > 1 else 0
-    if 0 in across and len(table) > 2 and _are_names(table[1]) and (1 in certain or _is_header(table[1:])):
-        return 2
     return 1 if _is_header(table) else 0
+
+
+def _is_above(rows: Sequence[Sequence[Cell]], *, merged: bool) -> bool:
+    """Tell whether a row of names stands above several columns of the row below it: its cells are merged, or apart."""
+    return all(_is_name(cell) for cell in rows[0] if cell.text) and (merged or is_above_names(*_texts(rows)))
 
 
 def _are_names(row: Sequence[Cell]) -> bool:
@@ -254,11 +263,8 @@ def _is_header(table: Sequence[Sequence[Cell]]) -> bool:
     )
 
 
-def _names(rows: Sequence[Sequence[Cell]]) -> list[str]:
-    """Return the names of the columns; of two rows both, the upper one first."""
-    return [
-        " ".join(dict.fromkeys(one_line(cell.text) for cell in cells if cell.text)) for cells in zip(*rows, strict=True)
-    ]
+def _texts(rows: Sequence[Sequence[Cell]]) -> list[list[str]]:
+    return [[cell.text for cell in row] for row in rows]
 
 
 def _fits(table: Sequence[Sequence[Cell]], names: Sequence[str]) -> bool:
@@ -275,9 +281,9 @@ def _add_table(
         lone = _lone(row)
         merged = lone and sum(bool(cell.text) for cell in row) > 1
         if len(row) > 1 and (merged or len(lone) > MAX_LABEL_CHARS):
-            _flush(builder, rows, names, shows_names=shows_names)
-            shows_names = shows_names and not rows
-            rows = []
+            if rows:
+                _flush(builder, rows, names, shows_names=shows_names)
+                rows, shows_names = [], False
             builder.paragraph(lone)
         else:
             rows.append([cell.text for cell in row])

@@ -104,3 +104,33 @@ def test_zero_bytes_are_dropped_from_text() -> None:
 def test_what_is_no_usable_table_is_refused(data: bytes, reason: str) -> None:
     with pytest.raises(UnreadableError, match=reason):
         read(data)
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        ("sep=;\ntree;rings\nelm;40\n", "tree | rings\n\ntree: elm\nrings: 40"),
+        ('"sep=\t"\r\ntree\trings\r\nelm\t40\r\n', "tree | rings\n\ntree: elm\nrings: 40"),
+        ("# cut in May, by saw\n\ntree,rings\nelm,40\n", "cut in May, by saw\n\ntree | rings\n\ntree: elm\nrings: 40"),
+        (
+            "Felled trees\nYard;North\n\ntree;rings;width\nelm;40;1,5\nash;38;2,25\n",
+            "Felled trees\n\nYard: North\n\ntree | rings | width\n\n"
+            "tree: elm\nrings: 40\nwidth: 1,5\n\ntree: ash\nrings: 38\nwidth: 2,25",
+        ),
+        ("007;1,50\n008;2,00\n", "column 1: 007\ncolumn 2: 1,50\n\ncolumn 1: 008\ncolumn 2: 2,00"),
+        (
+            ",May,,June,\ntree,old,new,old,new\nelm,4,5,6,7\n",
+            "tree | May old | May new | June old | June new\n\n"
+            "tree: elm\nMay old: 4\nMay new: 5\nJune old: 6\nJune new: 7",
+        ),
+    ],
+)
+@pytest.mark.fault("D14")
+def test_names_of_columns_are_found_below_what_stands_above_them(data: str, text: str) -> None:
+    assert one(data.encode()).text == text
+
+
+def test_texts_below_a_title_are_documents() -> None:
+    data = b"# Letters of June\nid,text\nr1,First words.\nr2,Other words.\n"
+
+    assert [item.text for item in read(data) if isinstance(item, Document)] == ["First words.", "Other words."]

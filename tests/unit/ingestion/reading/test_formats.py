@@ -72,6 +72,24 @@ def test_documentation_is_read_with_its_structure(tmp_path: Path, name: str, dat
     assert document.structure
 
 
+@pytest.mark.fault("D15")
+def test_a_document_says_which_encoding_was_guessed_for_it(tmp_path: Path) -> None:
+    text = "Zítra bude pršet, řekl rybář."
+    archive = BytesIO()
+    with zipfile.ZipFile(archive, "w") as packed:
+        packed.writestr("old.txt", text.encode("cp1250"))
+        packed.writestr("new.txt", text)
+    (tmp_path / "both.zip").write_bytes(archive.getvalue())
+
+    old, new = read_file(tmp_path / "both.zip", "both.zip", OPTIONS)
+    page = read_one(tmp_path / "a.html", f"<meta charset=iso-8859-2><p>{text}</p>".encode("iso-8859-2"))
+
+    assert isinstance(old, Document)
+    assert isinstance(new, Document)
+    assert (old.text, new.text, page.text) == (text, text, text)
+    assert [one.metadata.get("guessed_encoding") for one in (old, new, page)] == ["cp1250", None, None]
+
+
 def test_only_manual_pages_are_read_of_what_has_their_suffix(tmp_path: Path) -> None:
     (tmp_path / "messages.1").write_bytes(b"Jan 1 12:00 kernel: up\n")
     (item,) = read_file(tmp_path / "messages.1", "messages.1", OPTIONS)

@@ -161,6 +161,70 @@ def test_a_cell_that_spans_rows_stands_in_each_of_them() -> None:
     )
 
 
+@pytest.mark.fault("D17")
+@pytest.mark.parametrize(
+    ("head", "names"),
+    [
+        (
+            "<tr><th rowspan=2>Mill</th><th colspan=2>2021</th><th colspan=2>2022</th></tr>"
+            "<tr><th>Flour</th><th>Bran</th><th>Flour</th><th>Bran</th></tr>",
+            "Mill | 2021 Flour | 2021 Bran | 2022 Flour | 2022 Bran",
+        ),
+        (
+            "<thead><tr><td></td><td colspan=4>Tonnes</td></tr>"
+            "<tr><td>Mill</td><td>Wheat</td><td>Rye</td><td>Oats</td><td>Maize</td></tr></thead>",
+            "Mill | Tonnes Wheat | Tonnes Rye | Tonnes Oats | Tonnes Maize",
+        ),
+        (
+            "<tr><th colspan=5>Mills of the valley</th></tr>"
+            "<tr><th>Mill</th><th>Wheat</th><th>Rye</th><th>Oats</th><th>Maize</th></tr>",
+            "Mill | Wheat | Rye | Oats | Maize",
+        ),
+    ],
+    ids=["years", "td", "title"],
+)
+def test_names_of_columns_in_several_rows_are_joined_and_a_title_names_none(head: str, names: str) -> None:
+    rows = "<tr><td>Asp</td><td>7</td><td>1</td><td>8</td><td>2</td></tr>" * 2
+    page = f"<html><body><main><p>{PARAGRAPH * 3}</p><table>{head}{rows}</table><p>{PARAGRAPH}</p></main></body></html>"
+    document = read_html(page.encode(), "a.html")
+
+    assert f"{names}\n--- | --- | --- | --- | ---\nAsp | 7 | 1 | 8 | 2\n" in document.text
+    assert [block.columns for block in document.structure.blocks if block.columns] == [tuple(names.split(" | "))] * 2
+    assert ("Mills of the valley" in document.text) == ("Mills of the valley" in head)
+
+
+@pytest.mark.fault("D17")
+@pytest.mark.parametrize(
+    ("source", "shown", "hidden"),
+    [
+        ("<p>It costs <s>80</s> 60 crowns.</p>", "It costs 60 crowns.", "80"),
+        ("<p>Open <del>Mondays</del><ins>Tuesdays</ins> and <strike>noon</strike> later.</p>",
+         "Open Tuesdays and later.", "Mondays"),
+        ("<pre><del>- old line</del>\n+ new line</pre>", "- old line", "<del>"),
+        ("<figure><img src=a.png alt='Weir seen from above'></figure>", "Weir seen from above", "a.png"),
+        ("<figure><picture><img src=a.png alt='Weir'></picture><figcaption>Fig. 2: The <b>weir</b> in May."
+         "</figcaption></figure>", "Fig. 2: The weir in May.", "Weir\n"),
+        ("<figure><img alt='The old weir'><figcaption>The old weir, 1931</figcaption></figure>",
+         "The old weir, 1931", "weir\n"),
+        ("<p><img src=b.png alt='Plan of the lock'></p>", "Plan of the lock", "b.png"),
+        ("<figure><img alt=''><figcaption><p>Two gates.</p><p>One sluice.</p></figcaption></figure>",
+         "Two gates.\n\nOne sluice.", "img"),
+        ("<p><img alt='IMG_0042 copy.JPG'></p><p>Shown here.</p>", "Shown here.", "0042"),
+        ("<p><img alt='logo'></p><p>Shown here.</p>", "Shown here.", "logo"),
+        ("<p>Press <img alt='round red button'> twice.</p>", "Press twice.", "round"),
+        ("<p><a href=x><img alt='Buy our tickets'></a></p><p>Shown here.</p>", "Shown here.", "tickets"),
+        ("<figure><table><tr><th>Gate</th><th>Width</th></tr><tr><td>East</td><td>7 m</td></tr></table>"
+         "<figcaption>Widths of gates</figcaption></figure>", "Widths of gates", "<"),
+    ],
+)  # fmt: skip
+def test_captions_and_words_for_images_are_read_and_what_is_struck_is_not(source: str, shown: str, hidden: str) -> None:
+    page = f"<html><body><main><p>{PARAGRAPH * 3}</p>{source}<p>{PARAGRAPH * 2}</p></main></body></html>"
+    text = read_html(page.encode(), "a.html").text
+
+    assert shown in text
+    assert hidden not in text
+
+
 @pytest.mark.parametrize(
     ("head", "heading", "title"),
     [

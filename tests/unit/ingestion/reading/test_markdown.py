@@ -57,6 +57,55 @@ def test_tables_lists_and_code_keep_their_markup() -> None:
     assert read_markdown(source.encode(), "a.md").text == source
 
 
+@pytest.mark.fault("D16")
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        *(
+            (word, word)
+            for word in ("yes", "No", "off", "ON", "y", "9:05", "23:59:60", "0042", "3.20", "1_000", "0x1f", "+7")
+        ),
+        *((word, word) for word in ("1e3", ".5", "1.2.3", "2031-06-31", "12:30 Uhr", ".inf")),
+        ("true", True),
+        ("False", False),
+        ("42", 42),
+        ("-7", -7),
+        ("0.5", 0.5),
+        ("4.0", 4.0),
+        ("2031-06-30", "2031-06-30"),
+        ("2031-06-30T08:00:00Z", "2031-06-30T08:00:00+00:00"),
+        ("'42'", "42"),
+        ("[NO, 0042, 7]", ["NO", "0042", "7"]),
+        ("~", None),
+        ("", None),
+        (f"{'9' * 5000}", None),
+    ],
+)
+def test_values_of_front_matter_are_as_they_are_written(written: str, value: object) -> None:
+    document = read_markdown(f"---\nkey: {written}\n---\ntext".encode(), "a.md")
+
+    assert document.metadata.get("key") == value
+    assert type(document.metadata.get("key")) is type(value)
+    assert document.text == "text"
+
+
+@pytest.mark.fault("D16")
+def test_front_matter_may_be_toml() -> None:
+    source = (
+        '+++\ntitle = "Tides"\nyear = 2031\nversion = 1.10\nday = 2031-06-30\nstart = 07:45:00\n'
+        'tags = ["sea", "moon"]\ndraft = false\n[params]\nx = 1\n+++\n\nText.'
+    )
+
+    document = read_markdown(source.encode(), "a.md")
+
+    assert (document.title, document.text) == ("Tides", "Text.")
+    assert document.metadata == {
+        "year": 2031, "version": "1.10", "day": "2031-06-30", "start": "07:45:00", "tags": ["sea", "moon"],
+        "draft": False,
+    }  # fmt: skip
+    assert read_markdown(b"+++\nno = = toml\n+++\ntext", "a.md").text.startswith("+++")
+
+
 def test_nested_aliases_in_front_matter_cost_nothing() -> None:
     levels = "".join(f"l{n}: &l{n} [{', '.join([f'*l{n - 1}'] * 9)}]\n" for n in range(1, 30))
 

@@ -13,6 +13,7 @@ from tests.zoo.office import make_xls, make_xlsx, sheet_data
 from tests.zoo.outlook import make_ole
 
 LIMIT = 10_000_000
+Rows = list[list[Any]]
 STYLES = (
     '<numFmts><numFmt numFmtId="170" formatCode="dd.mm.yyyy"/>'
     '<numFmt numFmtId="171" formatCode="[$€-407] #,##0.00"/></numFmts>'
@@ -75,13 +76,48 @@ def test_merged_cells_are_filled_and_two_rows_of_names_are_joined() -> None:
     ]
 
 
+@pytest.mark.fault("D14")
+@pytest.mark.parametrize(
+    ("head", "merged", "names"),
+    [
+        ([["", "2021", "", "2022", ""], ["Mill", "Flour", "Bran", "Flour", "Bran"]], (),
+         ["Mill", "2021 Flour", "2021 Bran", "2022 Flour", "2022 Bran"]),
+        ([["Mill", "Wheat", "", "Rye", ""], ["", "Flour", "Bran", "Grist", "Husk"]], (),
+         ["Mill", "Wheat Flour", "Wheat Bran", "Rye Grist", "Rye Husk"]),
+        ([["Mills of the valley"], ["", "2021", "", "", "Note"], ["Mill", "Flour", "Bran", "Grist", "Sum"]],
+         ("A1:E1", "B2:D2"), ["Mill", "2021 Flour", "2021 Bran", "2021 Grist", "Note Sum"]),
+        ([["", "Output", "", "", ""], ["", "2021", "", "2022", ""], ["Mill", "Flour", "Bran", "Flour", "Bran"]],
+         ("B1:E1", "B2:C2", "D2:E2"),
+         ["Mill", "Output 2021 Flour", "Output 2021 Bran", "Output 2022 Flour", "Output 2022 Bran"]),
+        ([["", "2021", "", "", ""], ["Mill", "Flour", "Bran", "Sum", "Rank"]], ("B1:C1",),
+         ["Mill", "2021 Flour", "2021 Bran", "Sum", "Rank"]),
+    ],
+    ids=["apart", "a name above names", "below a title", "three", "not above the others"],
+)  # fmt: skip
+def test_names_in_several_rows_are_joined(head: Rows, merged: tuple[str, ...], names: list[str]) -> None:
+    data = sheet_data([*head, ["Asp", 7, 1, 8, 2], ["Lind", 5, 1, 6, 3]])
+    areas = "".join(f'<mergeCell ref="{area}"/>' for area in merged)
+
+    rows = rows_of(read(data + (f"<mergeCells>{areas}</mergeCells>" if areas else "")))
+    assert [list(row) for row in rows] == [names] * 2
+
+
+def test_names_are_written_once_above_groups() -> None:
+    data = sheet_data(
+        [["Account", 2021, 2022], ["Care"], ["Wages", 7, 8], ["Tools", 1, 2], ["Garden"], ["Wages", 5, 6]]
+    )
+    text = read(f'{data}<mergeCells><mergeCell ref="A2:C2"/><mergeCell ref="A5:C5"/></mergeCells>').text
+
+    assert text.count("Account | 2021 | 2022") == 1
+    assert text.index("Care") < text.index("Tools | 1 | 2") < text.index("Garden") < text.index("Wages | 5 | 6")
+
+
 def test_a_table_goes_on_below_a_blank_row_with_its_names() -> None:
     document = read(sheet_data([["Boat", "Seats"], ["Gannet", 4], [], ["Tern", 2], ["Auk", 3]]))
 
     assert [row["Boat"] for row in rows_of(document)] == ["Gannet", "Tern", "Auk"]
 
 
-Rows = list[list[Any]]
 BOATS: Rows = [["Boat", "Seats"], ["Gannet", 4], ["Tern", 2], ["Auk", 3]]
 PIERS: Rows = [["Pier", "Depth", "Light"], ["North", 5, "red"], ["South", 7, "green"]]
 
