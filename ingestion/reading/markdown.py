@@ -14,7 +14,7 @@ from index.documents.store import Document
 from index.documents.structure import Structure
 from ingestion.reading import fields
 from ingestion.reading.markdown_blocks import markdown_blocks, plain
-from ingestion.reading.marks import placed_tags
+from ingestion.reading.marks import placed_in_markdown
 from ingestion.reading.text import clean_body, decode, title_from_name
 
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(.{0,65536}?)\n(?:---|\.\.\.)[ \t]*(?:\n|$)", re.DOTALL)
@@ -27,7 +27,7 @@ def read_markdown(data: bytes, doc_id: str) -> Document:
         UnreadableError: no text, or binary data.
     """
     header, body = _split_front_matter(decode(data).replace("\r\n", "\n"))
-    text = clean_body(placed_tags(body))
+    text = clean_body(placed_in_markdown(body))
     blocks = markdown_blocks(text)
     headings = (plain(text[slice(*block.inner)]) for block in blocks if block.kind == "heading")
     return Document(

@@ -13,6 +13,7 @@ import re
 _UP, _UP_END, _DOWN, _DOWN_END = "\ufdd0", "\ufdd1", "\ufdd2", "\ufdd3"
 _MARK = re.compile("[\ufdd0-\ufdd3]")
 _TAGGED = re.compile(r"``?[^`\n]+``?|<(sup|sub)\b[^<>\n]{0,200}>([^<>\n]{0,200})</\1>", re.IGNORECASE)
+_PANDOC = re.compile(r"``?[^`\n]+``?|\$[^$\n]+\$|(?<=[^\W_])(?:\^([\w+−-]{1,12})\^|~(\d{1,4})~)(?![~^])")
 _RUN = re.compile("(?:\ufdd0([^\ufdd0-\ufdd3]*)\ufdd1|\ufdd2([^\ufdd0-\ufdd3]*)\ufdd3)")
 # Raised within what is raised, as in 2^(n²); what is nested deeper stands as it is.
 _NESTED = 3
@@ -48,6 +49,23 @@ def placed_tags(text: str) -> str:
     if "<su" not in text.lower():
         return text
     return _TAGGED.sub(lambda tag: tag[0] if tag[1] is None else _BY_TAG[tag[1].lower()](tag[2]), text)
+
+
+def placed_in_markdown(text: str) -> str:
+    """Return Markdown with `<sup>`, `<sub>`, `10^6^` and `H~2~O` as what is raised or lowered; not in code."""
+    if "<su" not in text.lower() and _PANDOC.search(text) is None:
+        return text
+    lines, fence = [], ""
+    for line in text.split("\n"):
+        mark = line.lstrip()[:3]
+        if mark in {"```", "~~~"} and fence in {"", mark}:
+            fence = "" if fence else mark
+        lines.append(line if fence else placed_tags(_PANDOC.sub(_placed, line)))
+    return "\n".join(lines)
+
+
+def _placed(found: re.Match[str]) -> str:
+    return raised(found[1]) if found[1] else lowered(found[2]) if found[2] else found[0]
 
 
 def written(text: str) -> str:

@@ -7,7 +7,7 @@ import pytest
 from ingestion.reading.asciidoc import read_asciidoc
 from ingestion.reading.html import read_html, read_html_lines
 from ingestion.reading.markdown import read_markdown
-from ingestion.reading.marks import lowered, placed_tags, raised
+from ingestion.reading.marks import lowered, raised
 from ingestion.reading.office.docx import read_docx
 from ingestion.reading.office.epub import read_epub
 from ingestion.reading.office.odf import read_odf
@@ -113,6 +113,8 @@ FORMATS: dict[str, Callable[[], str]] = {
     ),
     "rtf": lambda: read_rtf(rb"{\rtf1 %s\par}" % marked(r"{\super |}", r"\sub |\nosupersub ").encode(), "a.rtf").text,
     "markdown": lambda: read_markdown(marked(*TAGS).encode(), "a.md").text,
+    "pandoc": lambda: read_markdown(marked("^|^", "~|~").encode(), "a.md").text,
+    "wikitext templates": lambda: _wiki(marked("{{sup!|}}", "{{sub!|}}").replace("!", "|")),
     "wikitext": lambda: _wiki(marked(*TAGS)),
     "asciidoc": lambda: read_asciidoc(marked("^|^", "~|~").encode(), "a.adoc").text,
     "rst": lambda: read_rst(marked(r"\ :sup:`|`\ ", r"\ :sub:`|`\ ").encode(), "a.rst").text,
@@ -193,8 +195,20 @@ def test_what_stands_before_a_superscript_may_be_in_bold() -> None:
     assert "It costs 10⁵ and the 2nd is t⁴." in read_html(page, "a.html").text
 
 
-def test_code_keeps_its_tags() -> None:
-    assert placed_tags("`x<sup>2</sup>` is x<sup>2</sup>") == f"`x<sup>2</sup>` is x{raised('2')}"
+@pytest.mark.parametrize(
+    "kept",
+    [
+        "`x<sup>2</sup>`",
+        "```html\nm<sup>2</sup> or 10^4^\n```",
+        "~~~\n```\nm<sup>2</sup>\n~~~",
+        "$2^a^b$",
+        "~~gone~~ and a~b~",
+        "See[^1] and[^2].",
+        "~/bin ~9~",
+    ],
+)
+def test_markdown_keeps_code_and_other_marks(kept: str) -> None:
+    assert read_markdown(f"{kept}\n\nm<sup>2</sup>".encode(), "a.md").text == f"{kept}\n\nm²"
 
 
 def _math(body: str) -> str:
