@@ -196,6 +196,8 @@ def _write_marks(tree: lxml_html.HtmlElement) -> None:
     for mark in [*tree.iter(*_RAISED, *_LOWERED, *_SCRIPTS)][::-1]:  # the inner ones first
         for one, write in _scripts(mark):
             text = one.text_content()
+            if not text.strip():
+                continue
             if one.tag in _RAISED and _refers_to_note(one, text.strip()):
                 one.drop_tree()
             else:

@@ -239,6 +239,8 @@ def _part(element: Any) -> str:
     if element.tag != f"{DRAWING}t":
         return "\n"
     properties = element.getparent().find(f"{DRAWING}rPr")
-    baseline = int(properties.get("baseline", "0").rstrip("%") or 0) if properties is not None else 0
+    baseline = properties.get("baseline", "0") if properties is not None else "0"
     text = element.text or ""
-    return raised(text) if baseline > 0 else lowered(text) if baseline < 0 else text
+    if not baseline.strip("-0.%"):
+        return text
+    return lowered(text) if baseline.startswith("-") else raised(text)

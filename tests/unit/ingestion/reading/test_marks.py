@@ -1,6 +1,7 @@
 """Superscripts, subscripts, symbols and formulas, in every format that has them."""
 
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import pytest
 
@@ -13,6 +14,7 @@ from ingestion.reading.office.epub import read_epub
 from ingestion.reading.office.odf import read_odf
 from ingestion.reading.office.pptx import read_pptx
 from ingestion.reading.office.rtf import read_rtf
+from ingestion.reading.office.xls import _placed
 from ingestion.reading.office.xlsx import read_xlsx
 from ingestion.reading.rst import read_rst
 from ingestion.reading.text import clean, one_line
@@ -279,3 +281,10 @@ def test_a_box_to_tick_shows_its_state_whatever_stands_in_it(state: str, shown: 
     control = f"<w:sdt>{box}<w:sdtContent><w:r><w:t>☒</w:t></w:r></w:sdtContent></w:sdt>"
 
     assert _word(f"{control}<w:r><w:t>Insured</w:t></w:r>") == f"{shown}Insured"
+
+
+def test_runs_of_old_workbooks_are_raised_or_lowered_by_their_fonts() -> None:
+    book = SimpleNamespace(font_list=[SimpleNamespace(escapement=place) for place in (0, 1, 2)])
+
+    assert clean(_placed(book, "Q is 10234 CO2", [(7, 1), (9, 0), (13, 2)])) == "Q is 10²³4 CO₂"
+    assert _placed(book, "plain", []) == "plain"
