@@ -20,6 +20,7 @@ from tokenizers import Encoding, Tokenizer
 
 from errors import ModelError
 from index.embedding import e5_package
+from index.plain_letters import plain_letters
 
 # By the package's own folder, or unpacked into the cache.
 MULTILINGUAL = "multilingual"
@@ -116,7 +117,7 @@ class EmbeddingModel:
     def encode(self, texts: Sequence[str]) -> list[Encoding]:
         """Return the tokens of texts as the model is fed: special tokens added, cut at the window, not padded."""
         # One tokenizer for counting and for this: that of a multilingual model takes 300 MB.
-        encodings = self.tokenizer.encode_batch(texts, add_special_tokens=False)
+        encodings = self.tokenizer.encode_batch([*map(plain_letters, texts)], add_special_tokens=False)
         for encoding in encodings:
             encoding.truncate(self.text_tokens)
         return [self.tokenizer.post_process(encoding) for encoding in encodings]

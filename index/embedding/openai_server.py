@@ -33,6 +33,7 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, wai
 from errors import ModelError, ModelServerError
 from index.embedding import probe
 from index.embedding.model import SPECIAL_TOKENS, ServedModel
+from index.plain_letters import plain_letters
 from loopback import may_use_proxy
 from model_servers import ModelServer, asked_pause_s, said_by
 from settings import EmbedSettings
@@ -194,7 +195,7 @@ class ServerEmbedding(OpenAILikeEmbedding):
             future.cancel()  # without effect on one that is done
 
     async def _embed(self, texts: Sequence[str], patience: Patience) -> Vectors:
-        parts = [self._parts(text) for text in texts]
+        parts = [self._parts(plain_letters(text)) for text in texts]
         flat = [part for of_one in parts for part in of_one]
         limits = self._settings
         requests = batches(flat, limits.batch_texts, BATCH_BYTES, limits.concurrency)

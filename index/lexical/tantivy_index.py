@@ -7,6 +7,7 @@ other languages than English `foreign_words.py` does.
 """
 
 import math
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
@@ -22,8 +23,11 @@ from index.lexical.foreign_words import ForeignWords, words_in
 from index.lexical.language import function_words, question_language
 from index.lexical.term_index import NameTerms, TermQuery
 from index.lexical.unspaced import pairs_for_runs
+from index.plain_letters import plain_letters
 
 ANALYZER = "treeline_en"
+# "m^2" is written m², too; behind a longer word or a number it is a power.
+_UNIT_POWER = re.compile(r"(?<![^\W\d_]{4})(?<=[^\W\d_])\^(?=\d)")
 # A name is short: a hit in it says less about the leaf than a hit in its own text.
 NAMES_BOOST = 0.5
 MAX_QUERY_TERMS = 64
@@ -77,7 +81,7 @@ class LexicalIndex:
                 if place % ADDED_ROWS == 0 and stopping():
                     writer.rollback()
                     return
-                fields = {"text": pairs_for_runs(text), "names": pairs_for_runs(names)}
+                fields = {"text": _searchable(text), "names": _searchable(names)}
                 writer.add_document(tantivy.Document(node_id=node_id, version=version, **fields))
 
     def delete(self, versions: Sequence[str]) -> None:
@@ -115,9 +119,11 @@ class LexicalIndex:
     def terms(self, text: str) -> list[str]:
         """Return the terms of `text` in order: lower-case, without accents, stemmed; stop words included.
 
+        Ligatures, wide letters and subscripts are plain ones, and so are superscripts, but for powers: 10⁶ is 10 and 6.
+
         Chinese and Japanese are cut into overlapping pairs of characters.
         """
-        return list(self._analyzer.analyze(pairs_for_runs(text)))
+        return list(self._analyzer.analyze(_searchable(text)))
 
     def name_terms(self, title: str, doc_id: str) -> NameTerms:
         """Return the terms of a document's names; those asked for last are kept."""
@@ -334,6 +340,10 @@ def search_words(question: str) -> list[str]:
     language = question_language(question)
     stop = STOP_WORDS if language == "en" else STOP_WORDS | function_words(language)
     return [word for word in question.replace("'s", " ").split() if word.strip("?!.,;:()\"'¿¡").lower() not in stop]
+
+
+def _searchable(text: str) -> str:
+    return pairs_for_runs(_UNIT_POWER.sub("", plain_letters(text)))
 
 
 def _clause(query: Any, boost: float) -> tuple[Any, Any]:

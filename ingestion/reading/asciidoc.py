@@ -7,10 +7,11 @@ Read line by line. Attributes that the file defines are filled in; of conditiona
 
 import csv
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from index.documents.store import Document
+from ingestion.reading.marks import lowered, raised
 from ingestion.reading.markup import Grid, Items, finished, table, unindented
 from ingestion.reading.text import decode, one_line
 from ingestion.reading.text_builder import TextBuilder
@@ -85,6 +86,7 @@ _INLINE = re.compile(
     re.VERBOSE,
 )
 _OPTIONS = re.compile(r"(?:(?:^|,)[ ]?[\w-]{1,30}=[^,\s]{0,100})+$")
+_PLACED: dict[str, Callable[[str], str]] = {"above": raised, "below": lowered}
 _VERBATIM = ("raw", "raw2", "passed", "plain")
 _NESTED = ("bold", "bold2", "italic", "italic2", "mark", "mark2", "marked", "mono", "above", "below")
 
@@ -485,7 +487,8 @@ class _Reader:
         if kind in ("escaped", "code", "code2", "index", *_VERBATIM):
             return value.strip("+") if kind == "code" and len(value) > 2 and value[0] == value[-1] == "+" else value
         if kind in _NESTED:
-            return self._inline(value, depth + 1) if depth < MAX_NESTED else value
+            words = self._inline(value, depth + 1) if depth < MAX_NESTED else value
+            return _PLACED.get(kind, str)(words)
         if kind in ("target", "reference"):
             return (found["reference"] or found["target"]).strip()
         if kind in ("shown", "shown2", "shown3"):

@@ -9,7 +9,7 @@ those that read like a menu ("E-mail", "Print").
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from itertools import islice
@@ -24,7 +24,7 @@ from errors import UnreadableError
 from index.documents.guess import guessed_blocks, header_row, record_blocks
 from index.documents.store import Document
 from index.documents.structure import Block, Structure
-from ingestion.reading import fields
+from ingestion.reading import fields, marks
 from ingestion.reading.column_names import joined_names
 from ingestion.reading.text import clean, clean_body, decode, one_line, title_from_name
 from ingestion.reading.text_budget import BETWEEN_CELLS, Growth
@@ -42,6 +42,17 @@ _BREAKING = frozenset("p list item row cell table quote head lb br div li".split
 _INLINE = frozenset(
     "a abbr b bdi bdo big cite code data del dfn em font i img input ins kbd label mark q s samp small span strike "
     "strong sub sup time tt u var wbr".split()
+)
+_RAISED, _LOWERED = ("sup",), ("sub",)
+_SCRIPTS = {
+    "msup": (marks.superscript,),
+    "msub": (marks.subscript,),
+    "msubsup": (marks.subscript, marks.superscript),
+}
+MAX_NOTE_CHARS = 12
+_NOTES = re.compile(r"(\[[^\[\]]{1,12}\]\s*)+")
+_NOTE_NAME = re.compile(
+    r"(?:^|[\s_:-])(?:fn|fnref|footnotes?|footnote-?ref|references?|cite_ref|note-?ref)(?:$|[\s\d_:-])", re.I
 )
 _SUBHEADINGS = ("h2", "h3", "h4", "h5", "h6")
 _SECTIONS = frozenset("section div header hgroup".split())
@@ -133,6 +144,7 @@ def _parse(text: str) -> lxml_html.HtmlElement:
     for entry in parser.error_log:
         if entry.type_name == "ERR_RESOURCE_LIMIT":  # libxml2 drops all that follows without a word
             raise UnreadableError(f"The page cannot be read in full: {entry.message}.", "Simplify it or remove it.")
+    _write_marks(tree)
     return tree
 
 
@@ -180,10 +192,58 @@ def _drop_what_is_no_text(tree: lxml_html.HtmlElement) -> None:
     for struck in list(tree.iter(*_STRUCK)):
         if next(struck.iterancestors("pre"), None) is None and struck.getparent() is not None:
             struck.drop_tree()
-    for mark in [*tree.iter("sup"), *tree.find_class("mw-editsection")]:
-        # Footnote marks such as [3] would pass for the numbered sources of an answer that quotes them.
-        if re.fullmatch(r"\s*(\[[^\[\]]{1,12}\]\s*)+", mark.text_content()):
-            mark.drop_tree()
+    for edit in tree.find_class("mw-editsection"):
+        edit.drop_tree()
+
+
+def _write_marks(tree: lxml_html.HtmlElement) -> None:
+    """Write superscripts and subscripts as `marks.py` does, and drop those that refer to a note.
+
+    Marks of notes such as [3] would pass for the numbered sources of an answer that quotes them.
+    """
+    etree.strip_elements(tree, "annotation", "annotation-xml", with_tail=False)  # a formula again, in TeX
+    for mark in [*tree.iter(*_RAISED, *_LOWERED, *_SCRIPTS)][::-1]:  # the inner ones first
+        for one, write in _scripts(mark):
+            text = one.text_content()
+            if not text.strip():
+                continue
+            if one.tag in _RAISED and _refers_to_note(one, text.strip()):
+                one.drop_tree()
+            else:
+                del one[:]
+                one.text = write(" ".join(text.split()), _text_before(one))
+    for formula in tree.iter("math"):
+        words = "".join(formula.text_content().split())
+        del formula[:]
+        formula.tag, formula.text = "span", words
+
+
+def _scripts(mark: lxml_html.HtmlElement) -> Iterator[tuple[lxml_html.HtmlElement, Callable[[str, str], str]]]:
+    """Yield what is raised or lowered: an element, or of a formula's (MathML) those behind its first one."""
+    ways = _SCRIPTS.get(mark.tag) or (marks.superscript if mark.tag in _RAISED else marks.subscript,)
+    yield from zip(mark[1:] if mark.tag in _SCRIPTS else (mark,), ways, strict=False)
+
+
+def _refers_to_note(mark: lxml_html.HtmlElement, text: str) -> bool:
+    if _NOTES.fullmatch(text):
+        return True
+    links = [*mark.iter("a"), *(link for link in [mark.getparent()] if link is not None and link.tag == "a")]
+    linked = any("#" in (link.get("href") or "") and link.text_content().strip() == text for link in links)
+    names = (one.get(name) or "" for one in (mark, *links) for name in ("class", "role", "epub:type", "id"))
+    return len(text) <= MAX_NOTE_CHARS and (linked or any(map(_NOTE_NAME.search, names)))
+
+
+def _text_before(element: lxml_html.HtmlElement) -> str:
+    """Return what stands before an element in its line, or the end of it."""
+    while element is not None:
+        before, parent = element.getprevious(), element.getparent()
+        if before is not None and (before.tail or before.tag not in _INLINE):
+            return before.tail or ""
+        text = before.text_content() if before is not None else parent.text if parent is not None else ""
+        if text or (before is None and (parent is None or parent.tag not in _INLINE)):
+            return text or ""
+        element = parent if before is None else before
+    return ""
 
 
 def _show_figures(tree: lxml_html.HtmlElement) -> None:

@@ -17,6 +17,7 @@ from ingestion.reading import fields
 from ingestion.reading.front_matter import as_written, front_matter
 from ingestion.reading.markdown_blocks import markdown_blocks, plain
 from ingestion.reading.markdown_source import visible
+from ingestion.reading.marks import placed_in_markdown
 from ingestion.reading.text import clean, clean_body, decode, title_from_name
 
 _YAML = re.compile(r"---[ \t]*\n(.{0,65536}?)\n(?:---|\.\.\.)[ \t]*(?:\n|$)", re.DOTALL)
@@ -30,7 +31,7 @@ def read_markdown(data: bytes, doc_id: str) -> Document:
         UnreadableError: no text, or binary data.
     """
     header, body = _split_front_matter(decode(data).replace("\r\n", "\n"))
-    text = clean_body(visible(clean(body)))
+    text = clean_body(visible(clean(placed_in_markdown(body))))
     blocks = markdown_blocks(text)
     headings = (plain(text[slice(*block.inner)]) for block in blocks if block.kind == "heading")
     return Document(

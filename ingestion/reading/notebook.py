@@ -14,6 +14,7 @@ from typing import Any
 from errors import UnreadableError
 from index.documents.store import Document
 from ingestion.reading.markdown_blocks import markdown_blocks
+from ingestion.reading.marks import placed_in_markdown
 from ingestion.reading.markup import finished
 from ingestion.reading.text import clean, decode
 from ingestion.reading.text_builder import TextBuilder
@@ -53,7 +54,7 @@ def read_notebook(data: bytes, doc_id: str) -> Document:
             case "raw":
                 builder.code(source)
             case _:
-                if prose := clean(source).strip():
+                if prose := clean(placed_in_markdown(source)).strip():
                     builder.extend(prose, markdown_blocks(prose))
     return finished(builder, doc_id, _text(metadata.get("title")))
 

@@ -20,6 +20,7 @@ from docutils.parsers.rst.directives.tables import CSVTable
 
 from errors import UnreadableError
 from index.documents.store import Document
+from ingestion.reading.marks import lowered, raised
 from ingestion.reading.markup import Grid, Items, finished, table
 from ingestion.reading.text import decode, one_line
 from ingestion.reading.text_budget import BETWEEN_CELLS, Growth, check
@@ -32,6 +33,7 @@ _ROLE = re.compile(r":([A-Za-z](?:[-+.:_]?\w){0,80}):`")
 # "text <target>", "~package.module.name", "!not a link".
 _TITLED = re.compile(r"(.+?)(?<!\s)\s*+<[^<>]*+>", re.S)
 _VERBATIM_ROLES = frozenset(("math", "code", "file", "command", "samp", "regexp"))
+_PLACED_ROLES = frozenset(("sup", "superscript", "sub", "subscript"))  # docutils' own
 _NUMBER_ROLES = {"pep": "PEP ", "pep-reference": "PEP ", "rfc": "RFC ", "rfc-reference": "RFC "}
 _DROPPED = frozenset(
     "toctree index meta contents sectnum section-numbering header footer title target-notes default-domain highlight "
@@ -87,7 +89,7 @@ def _parsed(text: str) -> Any:
     """Return docutils' tree. Names of directives and roles are registered again for each file, which may define own."""
     for name in {match[1].lower() for match in _DIRECTIVE.finditer(text)} - _KEPT:
         directives.register_directive(name, _directive(name))
-    for name in {match[1].lower() for match in _ROLE.finditer(text)}:
+    for name in {match[1].lower() for match in _ROLE.finditer(text)} - _PLACED_ROLES:
         roles.register_local_role(name, _role)
     settings = frontend.get_default_settings(Parser)
     settings.file_insertion_enabled = False
@@ -415,7 +417,7 @@ class _Writer:
     def _inline(self, node: Any) -> str:
         """Return the words of a node; marks of footnotes would pass for numbers of sources, and are left out."""
         if isinstance(node, nodes.Text):
-            return str(node)
+            return str(node.astext())
         if isinstance(node, nodes.substitution_reference):
             return self._substituted(node)
         if isinstance(node, nodes.image):
@@ -424,4 +426,9 @@ class _Writer:
             return ""
         if isinstance(node, nodes.citation_reference):
             return f"[{node.astext()}]"
-        return "".join(map(self._inline, node.children))
+        words = "".join(map(self._inline, node.children))
+        return (
+            raised(words)
+            if isinstance(node, nodes.superscript)
+            else (lowered(words) if isinstance(node, nodes.subscript) else words)
+        )

@@ -15,6 +15,7 @@ from errors import UnreadableError
 from index.documents.normalization import normalize
 from ingestion.reading.encodings import guessed_encoding
 from ingestion.reading.files import inner_name
+from ingestion.reading.marks import written
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -103,9 +104,10 @@ def is_text(start: bytes) -> bool:
 def clean(text: str) -> str:
     """Return `text` as it is stored: NFC, line feeds only, no invisible characters, no trailing spaces.
 
+    Superscripts and subscripts are written as `marks.py` does.
     At most two blank lines stand in a row, none at either end; `""` if nothing visible is left.
     """
-    text = _INVISIBLE.sub("", _SPACES.sub(" ", _LINE_BREAKS.sub("\n", text)))
+    text = written(_INVISIBLE.sub("", _SPACES.sub(" ", _LINE_BREAKS.sub("\n", text))))
     text = "\n".join(line.rstrip() for line in normalize(text).split("\n"))
     return _BLANK_LINES.sub("\n\n\n", text).strip("\n")
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
+from ingestion.reading.marks import lowered, placed_tags, raised
 from ingestion.reading.markup import Grid, table
 from ingestion.reading.text_builder import MAX_HEADING_LEVEL, TextBuilder
 
@@ -231,6 +232,10 @@ _INLINE: dict[str, Callable[[Arguments], str]] = {
     **dict.fromkeys("nowrap nobr small big center abbr tooltip val url flag flagcountry ill transl".split(), _first),
     **dict.fromkeys(("as of", "ship", "nihongo", "smallcaps", "visible anchor", "color", "mvar", "math"), _first),
     **dict.fromkeys(("lang", "langx", "transliteration", "sortname"), _second),
+    "sup": lambda arguments: raised(_first(arguments)),
+    "sub": lambda arguments: lowered(_first(arguments)),
+    "10^": lambda arguments: "10" + raised(_first(arguments)),
+    "e": lambda arguments: "×10" + raised(_first(arguments)),
     **dict.fromkeys(("hlist", "ubl", "unbulleted list", "flatlist", "plainlist", "br separated entries"), _all),
     **dict.fromkeys(("convert", "cvt"), _measure),
     **dict.fromkeys(("birth date", "birth date and age", "death date", "death date and age", "start date"), _date),
@@ -388,7 +393,7 @@ class _Writer:
                 break
             text = _BLOCK.sub(self._shown_inline, text)
         text = _BLOCK.sub("", text)
-        text = _ANY_TAG.sub("", _BREAK.sub(" ", text))
+        text = _ANY_TAG.sub("", _BREAK.sub(" ", placed_tags(text)))
         text = _EXTERNAL.sub(lambda match: match[1] or "", _EMPHASIS.sub("", text))
         text = html.unescape(_SWITCH.sub("", text)).replace(_BAR, "|")
         return " ".join(text.split())

@@ -19,6 +19,7 @@ from lxml import etree
 from errors import UnreadableError
 from index.documents.store import Document
 from ingestion.reading import fields
+from ingestion.reading.marks import lowered, raised
 from ingestion.reading.markup import Grid, Items, finished, table
 from ingestion.reading.text import one_line
 from ingestion.reading.text_builder import TextBuilder
@@ -66,6 +67,8 @@ _LEFT_OUT = frozenset(
 )
 _FRONT = frozenset("info refmeta front front-stub article-meta title-group".split())
 _INLINE_LEFT_OUT = frozenset(("indexterm", "remark", "graphic", "inline-graphic", "object-id"))
+_REFERENCES = frozenset(("xref", "link", "ref", "ptr", "footnoteref"))
+_SCRIPTS = {"msup": ("sup",), "msub": ("sub",), "msubsup": ("sub", "sup")}
 _ROLES = (
     _SECTIONS | _TITLES | _PARAGRAPHS | _LISTS | _DEFINITIONS | _CODE | _ADMONITIONS | _QUOTES | _TABLES | _FORMULAS
 )
@@ -459,11 +462,26 @@ def _inner(element: Any) -> str:
     parts = [element.text or ""]
     for child in element:
         if _name(child) not in _INLINE_LEFT_OUT:
-            parts.append(_formula(child) if _name(child) == "inline-formula" else _inner(child))
+            parts.append(_placed(child, _formula(child) if _name(child) == "inline-formula" else _inner(child)))
             if _name(child) in _APART:
                 parts.append(" ")
         parts.append(child.tail or "")
     return "".join(parts)
+
+
+def _placed(element: Any, text: str) -> str:
+    """Return the text of an element, raised or lowered as it says; none of what refers to a note."""
+    parent = element.getparent()
+    name = _name(element)
+    if _name(parent) in _SCRIPTS:
+        name = dict(zip(parent[1:], _SCRIPTS[_name(parent)], strict=False)).get(element, "")
+    if name == "hi":
+        name = (element.get("rend") or "").removesuffix("script")[:3]
+    if name in ("sup", "superscript"):
+        refers = _name(parent) in _REFERENCES and len(parent) == 1 and not (parent.text or element.tail or "").strip()
+        refers |= len(element) > 0 and all(_name(one) in _REFERENCES for one in element)
+        return "" if refers else raised(text)
+    return lowered(text) if name in ("sub", "subscript") else text
 
 
 def _words(element: Any) -> str:

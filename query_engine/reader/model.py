@@ -16,6 +16,8 @@ import numpy as np
 import numpy.typing as npt
 from tokenizers import Encoding, Tokenizer
 
+from index.plain_letters import plain_letters
+
 SHIPPED = Path(__file__).with_name("model")
 MAX_TOKENS = 256
 QUESTION_CHARS, CONTEXT_CHARS = 300, 120
@@ -87,7 +89,8 @@ class Reader:
 
     def read(self, question: str, passages: Sequence[PassageText]) -> list[Scores]:
         """Return the scores of each passage, in order."""
-        encodings = encode(self._tokenizer, question, passages)
+        passages = [_in_plain_letters(one) for one in passages]
+        encodings = encode(self._tokenizer, plain_letters(question), passages)
         # The longest first, so that no core is left with it at the end.
         order = sorted(range(len(passages)), key=lambda place: -len(encodings[place]))
 
@@ -103,6 +106,16 @@ class Reader:
 
         scored = zip(passages, encodings, self._compiled.run(logits), strict=True)
         return [scores_of(passage, encoding, found) for passage, encoding, found in scored]
+
+
+def _in_plain_letters(passage: PassageText) -> PassageText:
+    text = plain_letters(passage.text)
+    units = passage.units
+    if text != passage.text:
+        units = tuple(
+            (len(plain_letters(passage.text[:start])), len(plain_letters(passage.text[:end]))) for start, end in units
+        )
+    return PassageText(plain_letters(passage.context), text, units)
 
 
 def _started(compiled: Any, encoding: Encoding) -> Any:

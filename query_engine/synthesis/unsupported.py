@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 
+from index.plain_letters import plain_letters
 from query_engine.schema.events import Unsupported
 from query_engine.text.spelt_numbers import SPELT_NUMBERS
 
@@ -97,7 +98,7 @@ def _facts(answer: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _folded(text: str) -> str:
-    text = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
+    text = unicodedata.normalize("NFKC", plain_letters(text)).casefold().replace("’", "'")
     return " ".join(_THOUSANDS.sub("", text).split())
 
 

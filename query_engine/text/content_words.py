@@ -6,6 +6,7 @@ Pure; it reads English best, and knows nothing of what the words mean.
 import re
 
 from index.lexical.tantivy_index import STOP_WORDS
+from index.plain_letters import plain_letters
 from query_engine.text.spelt_numbers import SPELT_NUMBERS
 
 # Words that say nothing about what a sentence is about: those that a search leaves out, and more. A search keeps these,
@@ -63,4 +64,4 @@ def stem_of(word: str) -> str:
 
 
 def _words(text: str) -> list[str]:
-    return [word.replace("’", "'").lower() for word in _WORD.findall(text)]
+    return [word.replace("’", "'").lower() for word in _WORD.findall(plain_letters(text))]

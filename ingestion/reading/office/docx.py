@@ -12,17 +12,20 @@ from itertools import takewhile
 from typing import Any
 
 from index.documents.store import Document
+from ingestion.reading.marks import lowered, raised
 from ingestion.reading.office.cells import SpanningCell, laid_out
 from ingestion.reading.office.drawings import CHART, RELATED_ID, add_chart, alternative_text
 from ingestion.reading.office.finished import finished
+from ingestion.reading.office.formulas import FORMULA, formula
 from ingestion.reading.office.package import Package
 from ingestion.reading.office.tables import add_table
 from ingestion.reading.office.trailing import Trailing
 from ingestion.reading.office.word_styles import MAIN, NO, VAL, Lists, Styles, is_on, numbering, outline_level
+from ingestion.reading.office.word_symbols import SYMBOL, checkbox, in_font, symbol
 from ingestion.reading.text_builder import TextBuilder
 
 _P, _TABLE, _TR, _TC, _T = (f"{MAIN}{name}" for name in ("p", "tbl", "tr", "tc", "t"))
-_MATH_TEXT = "{http://schemas.openxmlformats.org/officeDocument/2006/math}t"
+_CONTROL = f"{MAIN}sdt"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"  # a copy for old readers
 _PICTURE = "{http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing}docPr"
 _WRAPPERS = frozenset(MAIN + name for name in ("sdt", "sdtContent", "ins", "moveTo", "smartTag", "customXml"))
@@ -142,16 +145,32 @@ class _Walk:
     def _pieces(self, element: Any) -> Iterator[str]:
         """Yield the text below an element, but what was deleted, what is hidden, and boxes, which are blocks."""
         for child in element:
-            if child.tag in {_T, _MATH_TEXT}:
+            if child.tag == _T:
                 yield child.text or ""
             elif child.tag in _SPACES:
                 yield _SPACES[child.tag]
             elif child.tag in _NOTES:
                 self._note(_NOTES[child.tag], child.get(f"{MAIN}id", ""))
-            elif child.tag == f"{MAIN}r" and is_on(child.find(f"{MAIN}rPr/{MAIN}vanish")):
-                continue
+            elif child.tag == f"{MAIN}r":
+                yield from self._run(child)
+            elif child.tag == SYMBOL:
+                yield symbol(child)
+            elif child.tag == FORMULA:
+                yield formula(child)
+            elif child.tag == _CONTROL and (box := checkbox(child)):
+                yield box
             elif child.tag not in _LEFT_OUT and child.tag != _BOX:
                 yield from self._pieces(child)
+
+    def _run(self, run: Any) -> Iterator[str]:
+        """Yield the text of a run, what is raised or lowered as such."""
+        if is_on(run.find(f"{MAIN}rPr/{MAIN}vanish")):
+            return
+        aligned = self._styles.vertical_alignment(run)
+        text = "".join(self._pieces(run))
+        if (font := run.find(f"{MAIN}rPr/{MAIN}rFonts")) is not None:
+            text = in_font(text, font.get(f"{MAIN}ascii", ""))
+        yield raised(text) if aligned == "superscript" else lowered(text) if aligned == "subscript" else text
 
     def _note(self, kind: str, name: str) -> None:
         note = self._notes[kind].pop(name, None)

@@ -12,6 +12,7 @@ from typing import Any
 
 from errors import UnreadableError
 from index.documents.store import Document
+from ingestion.reading.marks import lowered, raised
 from ingestion.reading.office.cells import SpanningCell, laid_out
 from ingestion.reading.office.finished import finished
 from ingestion.reading.office.grids import Area, Cell, Sheet, add_sheets
@@ -290,9 +291,23 @@ class _Walk:
             elif child.tag == _NOTE:
                 self._note(child)
             elif child.tag not in _LEFT_OUT and (child.tag != _FRAME or element.tag not in {_P, _H}):
-                yield from self._pieces(child)
+                yield self._placed(child, "".join(self._pieces(child)))
                 yield "\n" if child.tag in {_P, _H} and element.tag not in {_P, _H} else ""
             yield _squeezed(child.tail)
+
+    def _placed(self, span: Any, text: str) -> str:
+        """Return the text of a span, raised or lowered as its style says."""
+        name = span.get(f"{_TEXT}style-name", "") if span.tag == f"{_TEXT}span" else ""
+        place, seen = "", set()
+        while not place and name in self._styles and name not in seen:
+            seen.add(name)
+            style = self._styles[name]
+            found = style.find(f"{_STYLE}text-properties")
+            place = "" if found is None else found.get(f"{_STYLE}text-position", "").split(" ")[0]
+            name = style.get(f"{_STYLE}parent-style-name", "")
+        if place in {"", "0%"}:
+            return text
+        return lowered(text) if place == "sub" or place.startswith("-") else raised(text)
 
     def _note(self, note: Any) -> None:
         body = note.find(f"{_TEXT}note-body")

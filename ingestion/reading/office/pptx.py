@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from index.documents.store import Document
+from ingestion.reading.marks import lowered, raised
 from ingestion.reading.office.cells import SpanningCell, laid_out
 from ingestion.reading.office.drawings import (
     CHART,
@@ -23,6 +24,7 @@ from ingestion.reading.office.drawings import (
     diagram_lines,
 )
 from ingestion.reading.office.finished import finished
+from ingestion.reading.office.formulas import FORMULA, formula
 from ingestion.reading.office.package import Package
 from ingestion.reading.office.tables import add_table
 from ingestion.reading.text import one_line
@@ -227,5 +229,18 @@ def _words(element: Any) -> str:
 
 def _line(paragraph: Any) -> str:
     """Return the text of a paragraph, with its line breaks."""
-    parts = paragraph.iter(f"{DRAWING}t", f"{DRAWING}br")
-    return "".join((one.text or "") if one.tag == f"{DRAWING}t" else "\n" for one in parts)
+    parts = paragraph.iter(f"{DRAWING}t", f"{DRAWING}br", FORMULA)
+    return "".join(map(_part, parts))
+
+
+def _part(element: Any) -> str:
+    if element.tag == FORMULA:
+        return formula(element)
+    if element.tag != f"{DRAWING}t":
+        return "\n"
+    properties = element.getparent().find(f"{DRAWING}rPr")
+    baseline = properties.get("baseline", "0") if properties is not None else "0"
+    text = element.text or ""
+    if not baseline.strip("-0.%"):
+        return text
+    return lowered(text) if baseline.startswith("-") else raised(text)

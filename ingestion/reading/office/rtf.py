@@ -8,11 +8,13 @@ behind the block that refers to it.
 
 import codecs
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from errors import UnreadableError
 from index.documents.store import Document
+from ingestion.reading.marks import lowered, raised
 from ingestion.reading.office.finished import finished
 from ingestion.reading.office.tables import add_table
 from ingestion.reading.text import one_line
@@ -44,6 +46,9 @@ _CODECS = {
     162: "cp1254", 163: "cp1258", 177: "cp1255", 178: "cp1256", 186: "cp1257", 204: "cp1251", 222: "cp874",
     238: "cp1250", 255: "cp437",
 }  # fmt: skip
+_PLACES: dict[bytes, Callable[[str], str]] = {
+    b"super": raised, b"sub": lowered, b"nosupersub": str, b"up": raised, b"dn": lowered,
+}  # fmt: skip
 _ORDERED = re.compile(r"\(?(\d{1,6})[.)]?")
 _CLAUSE = re.compile(r"\d{1,4}(?:\.\d{1,4})+\.?")
 _MAX_DEPTH = 10_000
@@ -60,6 +65,7 @@ class _Group:
     fallback: int = 1  # characters that stand for one of Unicode, for old readers
     hidden: bool = False
     bold: bool = False
+    placed: Callable[[str], str] = str  # raises or lowers
 
 
 @dataclass(slots=True)
@@ -245,9 +251,13 @@ class _Walk:
             case b"b":
                 self._flush()
                 group.bold = number != 0
+            case b"super" | b"sub" | b"nosupersub" | b"up" | b"dn":
+                self._flush()
+                group.placed = str if number == 0 else _PLACES[word]
             case b"plain":
                 self._flush()
                 group.hidden = group.bold = False
+                group.placed = str
             case _ if group.into == "style":
                 return self._defines_style(word, number)
             case _ if group.into == "body":
@@ -342,10 +352,10 @@ class _Walk:
     def _put(self, text: str) -> None:
         match self._group.into:
             case "body" if not self._group.hidden:
-                self._text.append(text)
+                self._text.append(self._group.placed(text))
                 self._plain |= bool(text.strip()) and not self._group.bold
             case "note" if not self._group.hidden:
-                self._note.append(text)
+                self._note.append(self._group.placed(text))
             case "label":
                 self._label += text
             case "style":

@@ -80,6 +80,16 @@ class Styles:
                 return list_id, depth
         return None, None
 
+    def vertical_alignment(self, run: Any) -> str:
+        """Return "superscript", "subscript" or another value, as a run or its style says; empty if neither does."""
+        properties = run.find(f"{MAIN}rPr")
+        if properties is None:
+            return ""
+        named = _value(properties, "rStyle") or ""
+        styles = (self._styles[one].find(f"{MAIN}rPr") for one in self.chain(named))
+        found = (_value(one, "vertAlign") for one in (properties, *styles) if one is not None)
+        return next(filter(None, found), "")
+
     def marks_first_row(self, style: str) -> bool:
         """Tell whether a table's style sets its first row in bold."""
         for one in self.chain(style):

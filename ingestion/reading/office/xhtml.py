@@ -3,9 +3,10 @@
 Flow: `epub.py` (a chapter's root element) -> **here** -> `TextBuilder`. Pure. Web pages are `html.py`'s business.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
+from ingestion.reading.marks import lowered, raised
 from ingestion.reading.office.cells import SpanningCell, laid_out
 from ingestion.reading.office.tables import add_table
 from ingestion.reading.text_builder import TextBuilder
@@ -18,6 +19,7 @@ _BLOCKS = frozenset(
 )  # fmt: skip
 # Line ends of the source mean nothing; this stands for those that people see.
 _LINE_END = "\v"
+_PLACED: dict[str, Callable[[str], str]] = {"sup": raised, "sub": lowered}
 _TYPE = "{http://www.idpf.org/2007/ops}type"
 
 
@@ -140,7 +142,7 @@ def _pieces_of(element: Any) -> Iterator[str]:
     elif element.get(_TYPE) != "noteref" and name and name not in _LEFT_OUT:
         space = " " if name in _BLOCKS else ""
         yield space
-        yield from _pieces(element)
+        yield _PLACED.get(name, str)("".join(_pieces(element)))
         yield space
 
 

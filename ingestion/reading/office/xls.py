@@ -5,7 +5,7 @@ Flow: file bytes -> **here** (xlrd) -> `grids.py` finds the tables -> `Document`
 
 import io
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import xlrd
 from xlrd.book import Book
@@ -15,6 +15,7 @@ from xlrd.sheet import Sheet as XlsSheet
 
 from errors import UnreadableError
 from index.documents.store import Document
+from ingestion.reading.marks import lowered, raised
 from ingestion.reading.office import ole
 from ingestion.reading.office.cell_values import shown_number
 from ingestion.reading.office.finished import finished
@@ -28,6 +29,7 @@ _FAULTS = (
     AttributeError, OverflowError, ZeroDivisionError, RecursionError, NotImplementedError,
 )  # fmt: skip
 _BOLD = 600
+_PLACES: dict[int, Callable[[str], str]] = {1: raised, 2: lowered}
 
 
 def read_xls(data: bytes, doc_id: str) -> Document:
@@ -80,4 +82,16 @@ def _cells(book: Book, sheet: XlsSheet, row: int) -> Iterator[tuple[int, Cell]]:
         elif kind == xlrd.XL_CELL_ERROR:
             yield column, Cell(xlrd.error_text_from_code.get(value, "#ERROR"), bold=bold)
         else:
-            yield column, Cell(str(value), bold=bold)
+            runs = sheet.rich_text_runlist_map.get((row, column), [])
+            yield column, Cell(_placed(book, str(value), runs), bold=bold)
+
+
+def _placed(book: Book, text: str, runs: Sequence[tuple[int, int]]) -> str:
+    """Return a text with its runs raised or lowered; each is (where it begins, its font)."""
+    if not runs:
+        return text
+    shown = text[: runs[0][0]]
+    for (start, font), (end, _) in zip(runs, [*runs[1:], (len(text), 0)], strict=True):
+        place = _PLACES.get(book.font_list[font].escapement, str)
+        shown += place(text[start:end])
+    return shown

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from index.documents.store import Document
+from ingestion.reading.marks import lowered, raised
 from ingestion.reading.office import number_format
 from ingestion.reading.office.cell_values import Budget, shown_number
 from ingestion.reading.office.finished import finished
@@ -142,8 +143,15 @@ class _Workbook:
 
 def _words(element: Any) -> str:
     """Return the text of a string, without the reading aids of Japanese."""
-    texts = (one.text or "" for one in element.iter(_TEXT) if one.getparent().tag != _PHONETIC)
+    texts = (_aligned(one) for one in element.iter(_TEXT) if one.getparent().tag != _PHONETIC)
     return _unescaped("".join(texts))
+
+
+def _aligned(text: Any) -> str:
+    """Return the text of a run, raised or lowered as it is shown."""
+    alignment = text.getparent().find(f"{_MAIN}rPr/{_MAIN}vertAlign")
+    shown = {"superscript": raised, "subscript": lowered}.get("" if alignment is None else alignment.get("val", ""))
+    return shown(text.text or "") if shown else text.text or ""
 
 
 def _unescaped(text: str) -> str:

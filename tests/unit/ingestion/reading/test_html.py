@@ -29,7 +29,7 @@ def test_a_page_gives_its_main_text_with_headings_tables_and_lists() -> None:
     assert "\nType | Head\n--- | ---\nPelton | Above 300 m\n" in document.text
     assert "\n- First\n  - Inner one\n- Second\n" in document.text
     assert "\n1. Alpha\n2. Beta\n" in document.text
-    assert "A bold word and x2." in document.text
+    assert "A bold word and x²." in document.text
 
 
 @pytest.mark.parametrize("noise", ["Home", "rights reserved", "script text", "css-x", "[12]", "[edit]"])
