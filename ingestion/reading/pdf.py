@@ -4,12 +4,11 @@ Flow: file bytes -> **here** -> `Document` with `pages`. Pages without text are 
 reads them.
 """
 
-import math
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from itertools import accumulate
-from statistics import median
+from typing import NamedTuple
 
 import pypdfium2
 import pypdfium2.raw as pdfium
@@ -18,25 +17,38 @@ from errors import UnreadableError
 from index.documents.store import Document, Metadata
 from index.documents.structure import Structure
 from ingestion.reading.options import TURN_ON_OCR
-from ingestion.reading.pdf_header import NamedTable, named
+from ingestion.reading.pdf_header import NamedRow, NamedTable, named
+from ingestion.reading.pdf_headings import find_headings
 from ingestion.reading.pdf_lines import drop_running_lines, join_broken_words
-from ingestion.reading.pdf_page import PageText, boxes_of, drawn_rules, is_bold, read_page, wide_spaces
-from ingestion.reading.pdf_rows import WrittenPage, blocks_of, write_page
+from ingestion.reading.pdf_page import PageText, drawn_rules, is_bold, read_page, wide_spaces
+from ingestion.reading.pdf_rows import WrittenPage, blocks_of, span_of, write_page
 from ingestion.reading.pdf_tables import find_grids
 from ingestion.reading.pdf_title import SizedLine, choose_title
+from ingestion.reading.pdf_type import Line, lines_of
 from ingestion.reading.text import clean, one_line
 from ingestion.reading.text_budget import Growth
 
 _MAX_SCALE = 300 / 72  # of a small page, to 300 dpi
 _PAGE_BREAK = "\n\n"
-_TITLE_PAGE_CHARS = 5000
 _EDGE_LINES, _EDGE_CHARS = 3, 200
-_UPRIGHT = 0.99  # cosine of a character's angle
 # Cells of a table stand at least so far apart, in heights of the type; words of justified lines less.
 _COLUMN_GAP = 1.2
 _BULLETS = str.maketrans({"\uf0b7": "•", "\uf0a7": "•"})
 # Rules and dot leaders, and letters of symbol fonts, which mean nothing outside them.
 _NOISE = re.compile(" ?(?:[._·] ?){5,}|[\ue000-\uf8ff]")
+
+
+class _ReadPage(NamedTuple):
+    """A page before it is known how its document sets headings."""
+
+    text: str
+    wide: list[int]
+    tables: list[list[NamedRow]]
+    lines: list[Line]
+
+    def outside_tables(self) -> list[Line]:
+        spans = [span_of(table) for table in self.tables]
+        return [line for line in self.lines if all(line.end <= start or line.start >= end for start, end in spans)]
 
 
 def read_pdf(data: bytes, doc_id: str, *, ocr: bool = False) -> Document:
@@ -88,17 +100,22 @@ def _extract(data: bytes, *, ocr: bool) -> tuple[list[WrittenPage], str, list[Si
         raise UnreadableError("This is not a PDF, or a damaged one.", "Repair it or export it again.") from error
     with document:
         title = one_line(document.get_metadata_value("Title"))
-        first_page = _sized_lines(document)
-        pages: list[WrittenPage] = []
+        read: list[_ReadPage] = []
         growth = Growth()  # many pages can be one
         last: NamedTable | None = None  # a table that ends the page before
         for number in range(len(document)):
-            page, tables = _page(document, number)
+            page, tables, lines = _page(document, number)
             growth.add(len(page.text))
             if last and tables and _is_edge(page.text[: tables[0].start]) and tables[0].continues(last):
                 tables[0].name(last.names)
             last = tables[-1] if tables and _is_edge(page.text[tables[-1].end :]) else None
-            pages.append(write_page(page.text, wide_spaces(page, _COLUMN_GAP), [table.rows for table in tables]))
+            rows = [table.rows for table in tables]
+            read.append(_ReadPage(page.text, wide_spaces(page, _COLUMN_GAP), rows, lines))
+        headings = find_headings([page.outside_tables() for page in read])
+        pages = [
+            write_page(page.text, page.wide, page.tables, found) for page, found in zip(read, headings, strict=True)
+        ]
+        first_page = [SizedLine(line.text, line.points) for line in read[0].lines] if read else []
         return pages, title, first_page, _recognize(document, pages) if ocr else {}
 
 
@@ -120,34 +137,17 @@ def _recognize(document: pypdfium2.PdfDocument, pages: list[WrittenPage]) -> Met
     return ocr_metadata(found)
 
 
-def _page(document: pypdfium2.PdfDocument, number: int) -> tuple[PageText, list[NamedTable]]:
+def _page(document: pypdfium2.PdfDocument, number: int) -> tuple[PageText, list[NamedTable], list[Line]]:
     with _damage_named(number + 1), closing(document[number]) as page, closing(page.get_textpage()) as words:
         read = read_page(words)
         grids = find_grids(read, lambda: drawn_rules(page))
-        return read, [named(grid, read.text, lambda place: is_bold(words, int(read.indices[place]))) for grid in grids]
+        tables = [named(grid, read.text, lambda place: is_bold(words, int(read.indices[place]))) for grid in grids]
+        return read, tables, lines_of(words, read)
 
 
 def _is_edge(text: str) -> bool:
     """Whether what stands before or behind a table is at most the running lines of a page."""
     return text.strip().count("\n") < _EDGE_LINES and len(text) <= _EDGE_CHARS
-
-
-def _sized_lines(document: pypdfium2.PdfDocument) -> list[SizedLine]:
-    """Return the lines of the first page that stand upright, each with the median height of its type."""
-    if not len(document):
-        return []
-    with _damage_named(1), closing(document[0]) as page, closing(page.get_textpage()) as words:
-        lines: list[tuple[str, list[float]]] = [("", [])]
-        boxes = boxes_of(words)
-        heights = (boxes[:, 1] - boxes[:, 3]).tolist()
-        for place in range(min(words.count_chars(), _TITLE_PAGE_CHARS)):
-            character = chr(pdfium.FPDFText_GetUnicode(words, place))
-            text, sizes = lines[-1]
-            if character in "\r\n":
-                lines.append(("", []))
-            elif math.cos(pdfium.FPDFText_GetCharAngle(words, place)) > _UPRIGHT:
-                lines[-1] = (text + character, [*sizes, heights[place]] if character.isalnum() else sizes)
-        return [SizedLine(text, median(sizes)) for text, sizes in lines if sizes]
 
 
 @contextmanager

@@ -36,10 +36,10 @@ def _peel(pages: list[list[str]], edge: int, filled: int) -> None:
     """Take running lines off one edge of all pages, in place, outermost first."""
     kept: set[str] = set()
     for _ in range(_RUNNING_LINES):
-        counts = Counter(_shape(lines[edge]) for lines in pages if lines)
+        counts = Counter(shape_of(lines[edge]) for lines in pages if lines)
         running = {shape for shape, count in counts.items() if count > filled / 2}
         for lines in pages:
-            if not lines or (shape := _shape(lines[edge])) not in running:
+            if not lines or (shape := shape_of(lines[edge])) not in running:
                 continue
             if _WORD.search(_PAGE_NUMBER.sub("", shape)) and shape not in kept:
                 kept.add(shape)
@@ -49,7 +49,8 @@ def _peel(pages: list[list[str]], edge: int, filled: int) -> None:
                 lines.pop(edge)
 
 
-def _shape(line: str) -> str:
+def shape_of(line: str) -> str:
+    """Return what running lines have in common: all but their digits."""
     return re.sub(r"\d+", "#", " ".join(line.casefold().split()))
 
 

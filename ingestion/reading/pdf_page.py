@@ -27,7 +27,7 @@ RULE_POINTS = 2.6  # a line is at most so thick
 _MAX_OBJECTS = 20_000
 _WHITE = 253
 _NAME_BYTES = 128
-_BOLD = re.compile("bold|black|heavy|medi|semib|cmbx|-bd", re.IGNORECASE)
+BOLD = re.compile("bold|black|heavy|medi|semib|cmbx|-bd", re.IGNORECASE)
 _LAST_BMP = "\uffff"
 _BEYOND = re.compile("[\U00010000-\U0010ffff]")
 
@@ -165,6 +165,11 @@ def drawn_rules(page: pypdfium2.PdfPage) -> list[Rule]:
 
 def is_bold(words: pypdfium2.PdfTextPage, place: int) -> bool:
     """Whether the font of a character is bold, by its name."""
+    return BOLD.search(font_name(words, place)) is not None
+
+
+def font_name(words: pypdfium2.PdfTextPage, place: int) -> str:
+    """Return the name of a character's font; empty if it has none."""
     name, flags = ctypes.create_string_buffer(_NAME_BYTES), ctypes.c_int()
     pdfium.FPDFText_GetFontInfo(words, place, name, _NAME_BYTES, flags)
-    return _BOLD.search(name.value.decode("utf-8", "replace")) is not None
+    return name.value.decode("utf-8", "replace")

@@ -43,7 +43,7 @@ PERIOD = re.compile(
     r"(?:(?:FY|Q[1-4]|[A-Z][a-z]{2,8}\.?(?: \d{1,2},)?) ?)?(?:19|20)\d\d(?:[-–/]\d{2,4})?(?: ?\(\d\))*"
     r"|[A-Z][a-z]{2,8}\.? \d{1,2},"
 )
-_CAPTION = re.compile(r"(?:Table|Figure|Fig\.|Tab\.|Exhibit|Abbildung|Tabelle)\s+[A-Z]?\d")
+CAPTION = re.compile(r"(?:Table|Figure|Fig\.|Tab\.|Exhibit|Abbildung|Tabelle)\s+[A-Z]?\d")
 _LEADER = re.compile(r"[._·\s]+")  # in a table of contents
 _MARK = re.compile(r"[•▪◦‣*·–-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]+)[.)]|[A-Z]?\d{0,2}(?:\.\d{1,3})*")
 
@@ -273,7 +273,7 @@ def _is_wide(text: str, row: Row) -> bool:
     first = pieces[0]
     if len(pieces) == 2 and _MARK.fullmatch(text[first.start : first.end]) and text[pieces[1].start].isalpha():
         return False
-    if _CAPTION.match(text, first.start) or _has_leaders(text, row):
+    if CAPTION.match(text, first.start) or _has_leaders(text, row):
         return False
     edge = first.x1
     for before, piece in pairwise(pieces):
