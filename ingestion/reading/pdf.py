@@ -17,6 +17,7 @@ from errors import UnreadableError
 from index.documents.store import Document, Metadata
 from index.documents.structure import Structure
 from ingestion.reading.options import TURN_ON_OCR
+from ingestion.reading.pdf_form import fields_of, with_fields
 from ingestion.reading.pdf_header import NamedRow, NamedTable, named
 from ingestion.reading.pdf_headings import find_headings
 from ingestion.reading.pdf_lines import drop_running_lines, join_broken_words
@@ -94,6 +95,7 @@ def _extract(data: bytes, *, ocr: bool) -> tuple[list[WrittenPage], str, list[Si
     """Return (the pages, title in the metadata or "", lines of the first page, what OCR says)."""
     try:
         document = pypdfium2.PdfDocument(data)
+        document.init_forms()
     except pypdfium2.PdfiumError as error:
         if error.err_code in (pdfium.FPDF_ERR_PASSWORD, pdfium.FPDF_ERR_SECURITY):
             raise UnreadableError("The PDF is encrypted.", "Save a copy without password.") from error
@@ -139,7 +141,7 @@ def _recognize(document: pypdfium2.PdfDocument, pages: list[WrittenPage]) -> Met
 
 def _page(document: pypdfium2.PdfDocument, number: int) -> tuple[PageText, list[NamedTable], list[Line]]:
     with _damage_named(number + 1), closing(document[number]) as page, closing(page.get_textpage()) as words:
-        read = read_page(words)
+        read = with_fields(read_page(words), fields_of(document, page))
         grids = find_grids(read, lambda: drawn_rules(page))
         tables = [named(grid, read.text, lambda place: is_bold(words, int(read.indices[place]))) for grid in grids]
         return read, tables, lines_of(words, read)

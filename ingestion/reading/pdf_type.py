@@ -63,7 +63,8 @@ def lines_of(words: pypdfium2.PdfTextPage, page: PageText) -> list[Line]:
     matrix = pdfium.FS_MATRIX()
     for match in _LINE.finditer(page.text):
         indices = page.indices
-        places = [place for place in range(*match.span()) if page.text[place].isalnum() and indices[place] >= 0]
+        letters = [place for place in range(*match.span()) if page.text[place].isalnum()]
+        places = [place for place in letters if indices[place] >= 0]
         samples = places[:: max(1, len(places) // _SAMPLES)]
         sizes = []
         for place in samples:
@@ -85,7 +86,8 @@ def lines_of(words: pypdfium2.PdfTextPage, page: PageText) -> list[Line]:
                 points=median(sizes),
                 bold=all(map(BOLD.search, fonts)),
                 slanted=all(map(_SLANTED.search, fonts)),
-                parted=any(not _MARK.fullmatch(page.text, match.start(), place) for place in apart),
+                parted=len(places) < len(letters)  # a field's value stands in it
+                or any(not _MARK.fullmatch(page.text, match.start(), place) for place in apart),
                 base=_base(words, int(indices[places[0]])),
                 foot=_base(words, int(indices[places[-1]])),
                 y0=bottom,
