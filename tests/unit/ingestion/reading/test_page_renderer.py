@@ -114,6 +114,17 @@ def test_a_word_that_is_broken_at_the_end_of_a_line_is_marked_in_both(renderer: 
     assert second[0] < first[0]
 
 
+def test_a_line_with_a_superscript_is_marked(renderer: PageRenderer, tmp_path: Path) -> None:
+    def raised(canvas: Canvas) -> None:
+        for text, x, y, points in (("The 3", 72, 700, 12), ("n", 102.7, 705, 8), (" Committee met", 107.2, 700, 12)):
+            canvas.setFont("Helvetica", points)
+            canvas.drawString(x, y, text)
+
+    (rect,) = marked(renderer, tmp_path, drawn(raised), "The 3n Committee met")
+
+    assert rect[2] > 0.3
+
+
 def test_figures_of_a_row_are_marked_one_by_one(renderer: PageRenderer, tmp_path: Path) -> None:
     def row(canvas: Canvas) -> None:
         canvas.drawString(60, 700, "Revenue")
