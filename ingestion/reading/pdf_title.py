@@ -59,6 +59,6 @@ def _alike(points: float, others: float) -> bool:
 
 
 def _words(title: str) -> set[str]:
-    """Return what a name says: its words of three letters or more, and its numbers beside them."""
-    words = {word for word in re.findall(r"[^\W_]+", title.casefold()) if not re.fullmatch(r"\D{1,2}", word)}
+    """Return what a name says: its words of three letters or more, and its numbers beside them; no version."""
+    words = {word for word in re.findall(r"[^\W_]+", title.casefold()) if not re.fullmatch(r"\D{1,2}|v\d+", word)}
     return words if any(re.search(r"[^\W\d_]{3}", word) for word in words) else set()
