@@ -20,6 +20,7 @@ from ingestion.reading.options import TURN_ON_OCR
 from ingestion.reading.pdf_form import fields_of, with_fields
 from ingestion.reading.pdf_header import NamedRow, NamedTable, named
 from ingestion.reading.pdf_headings import find_headings
+from ingestion.reading.pdf_justified import tightened
 from ingestion.reading.pdf_lines import drop_running_lines, join_broken_words
 from ingestion.reading.pdf_page import PageText, drawn_rules, is_bold, read_page, wide_spaces
 from ingestion.reading.pdf_rows import WrittenPage, blocks_of, span_of, write_page
@@ -141,7 +142,7 @@ def _recognize(document: pypdfium2.PdfDocument, pages: list[WrittenPage]) -> Met
 
 def _page(document: pypdfium2.PdfDocument, number: int) -> tuple[PageText, list[NamedTable], list[Line]]:
     with _damage_named(number + 1), closing(document[number]) as page, closing(page.get_textpage()) as words:
-        read = with_fields(read_page(words), fields_of(document, page))
+        read = with_fields(tightened(read_page(words)), fields_of(document, page))
         grids = find_grids(read, lambda: drawn_rules(page))
         tables = [named(grid, read.text, lambda place: is_bold(words, int(read.indices[place]))) for grid in grids]
         return read, tables, lines_of(words, read)
