@@ -48,9 +48,12 @@ class _ReadPage(NamedTuple):
     tables: list[list[NamedRow]]
     lines: list[Line]
 
-    def outside_tables(self) -> list[Line]:
+    def parted(self) -> tuple[list[Line], list[Line]]:
+        """Return its lines outside of tables, and those in them."""
         spans = [span_of(table) for table in self.tables]
-        return [line for line in self.lines if all(line.end <= start or line.start >= end for start, end in spans)]
+        inside = [line for line in self.lines if any(line.start < end and start < line.end for start, end in spans)]
+        starts = {line.start for line in inside}
+        return [line for line in self.lines if line.start not in starts], inside
 
 
 def read_pdf(data: bytes, doc_id: str, *, ocr: bool = False) -> Document:
@@ -114,7 +117,8 @@ def _extract(data: bytes, *, ocr: bool) -> tuple[list[WrittenPage], str, list[Si
             last = tables[-1] if tables and _is_edge(page.text[tables[-1].end :]) else None
             rows = [table.rows for table in tables]
             read.append(_ReadPage(page.text, wide_spaces(page, _COLUMN_GAP), rows, lines))
-        headings = find_headings([page.outside_tables() for page in read])
+        parted = [page.parted() for page in read]
+        headings = find_headings([outside for outside, _ in parted], [inside for _, inside in parted])
         pages = [
             write_page(page.text, page.wide, page.tables, found) for page, found in zip(read, headings, strict=True)
         ]

@@ -76,13 +76,15 @@ class _Text(NamedTuple):
     weighs: bool  # bold type stands out in it
 
 
-def find_headings(pages: Sequence[Sequence[Line]]) -> list[list[Heading]]:
+def find_headings(pages: Sequence[Sequence[Line]], tables: Sequence[Sequence[Line]] = ()) -> list[list[Heading]]:
     """Return the headings of each page.
 
     Args:
         pages: their lines outside of tables, in order.
+        tables: those in tables, which show how the text is set if most of it is there.
     """
-    text = _text(pages)
+    outside, inside = (sum(len(line.text) for lines in part for line in lines) for part in (pages, tables))
+    text = _text([*pages, *tables] if inside > outside else pages)
     if text is None:
         return [[] for _ in pages]
     running = _running(pages)

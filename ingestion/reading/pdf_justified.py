@@ -20,6 +20,8 @@ WIDE_GAP, WORD_GAP = 0.45, 0.22
 # The second line of a paragraph stands at most so far below the first, the others at most so many times further; all
 # begin and end at the same places but for this.
 LINE_PITCH, SAME_PITCH, EDGE = 2.2, 1.2, 0.15
+# Of the lines of several words before the last at least this share ends where the paragraph does.
+FLUSH_SHARE = 0.6
 # Of gaps that are alike the widest is at most so much wider.
 ALIKE = 1.25
 
@@ -100,7 +102,10 @@ def _justified(lines: Sequence[_Line]) -> list[_Line]:
     flush = [line for line in lines if right - line.right < EDGE * line.height]
     stretched = [line for line in flush if max(line.gaps(), default=0.0) > WIDE_GAP * line.height]
     below = dict(zip(map(id, lines), lines[1:], strict=False))
-    if len(flush) < 2 or not all(_is_full(line, below.get(id(line))) for line in stretched):
+    several = [line for line in lines[:-1] if len(line.words) > 1]
+    if len(flush) < max(2, FLUSH_SHARE * len(several)) or not all(
+        _is_full(line, below.get(id(line))) for line in stretched
+    ):
         return []
     return stretched
 

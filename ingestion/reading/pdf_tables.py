@@ -30,6 +30,8 @@ ROW_LINES = 14
 BETWEEN_ROWS = 3
 # Rows stand at most so far below each other, in heights of the type.
 ROW_GAP = 3.2
+# What is set this much larger than a table is the heading above it.
+TITLE_HEIGHT = 1.25
 # A cut between columns goes through pieces of at most this share of the rows that it parts.
 CROSSED_SHARE = 0.34
 
@@ -330,6 +332,8 @@ def _ends(above: Row, below: Row, columns: Sequence[tuple[float, float]], row: R
 
 def _heads(text: str, row: Row, below: Row, columns: Sequence[tuple[float, float]], height: float) -> bool:
     """Whether a line above a table is in its header: in the middle above some columns, not above all, or beside."""
+    if min(piece.height for piece in row.pieces) > TITLE_HEIGHT * height:
+        return False
     if len(row.pieces) == 1 and row.y0 < below.y1 - 0.35 * height and row.pieces[0].x1 <= columns[1][0]:
         return _follows(row, below)
     if _ends(row, below, columns, row):

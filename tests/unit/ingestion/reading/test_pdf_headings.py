@@ -105,3 +105,13 @@ def test_a_comment_in_code_is_not_a_heading_of_a_document_that_has_some() -> Non
     code = Set("# close the gate", "Courier", above=24)
 
     assert headings([Set("Opening the sluices", points=14), *PROSE, code, *PROSE]) == [(1, "Opening the sluices")]
+
+
+def test_the_title_of_a_document_of_tables_is_one() -> None:
+    cells = [
+        ("Gate", "Keeper", "Opens at"),
+        *[(f"G{n}", name, f"{n + 5}:00") for n, name in enumerate(["Ann", "Ivo", "Zoe", "Max", "Eva"])],
+    ]
+    rows = [Set(cell, above=14 * (not n), left=72 + 120 * n) for row in cells for n, cell in enumerate(row)]
+
+    assert headings([Set("Gates of the dam", points=18), *rows]) == [(1, "Gates of the dam")]

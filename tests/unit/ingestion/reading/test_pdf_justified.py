@@ -54,13 +54,14 @@ def test_justified_prose_is_not_a_table(text: str, width: float, points: float) 
         (["1,204", "98", "7", "1,309"], "right"),
         (["open", "under repair", "shut", "leased"], "right"),
         (["open"] * 4, "left"),
+        (["yes; no", "true; false", "yes; no", "shut"], "close"),
     ],
 )
 def test_rows_of_a_table_are_not_prose(right: list[str], align: str) -> None:
     left = ["Weir", "Upper lock", "Sluice", "Pump house"]
     rows = []
     for name, cell in zip(left, right, strict=True):
-        edge = 300 - stringWidth(cell, "Helvetica", 10) if align == "right" else 240
+        edge = {"right": 300 - stringWidth(cell, "Helvetica", 10), "left": 240.0, "close": 140.0}[align]
         rows += [Set(name), Set(cell, above=0, left=edge)]
 
     text = read_pdf(make_typeset(rows), "a.pdf").text
