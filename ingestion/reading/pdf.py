@@ -47,6 +47,7 @@ class _ReadPage(NamedTuple):
     wide: list[int]
     tables: list[list[NamedRow]]
     lines: list[Line]
+    may_be_scan: bool  # no letter of it is but in fields of a form
 
     def parted(self) -> tuple[list[Line], list[Line]]:
         """Return its lines outside of tables, and those in them."""
@@ -116,24 +117,24 @@ def _extract(data: bytes, *, ocr: bool) -> tuple[list[WrittenPage], str, list[Si
                 tables[0].name(last.names)
             last = tables[-1] if tables and _is_edge(page.text[tables[-1].end :]) else None
             rows = [table.rows for table in tables]
-            read.append(_ReadPage(page.text, wide_spaces(page, _COLUMN_GAP), rows, lines))
+            may_be_scan = not any(one.isalnum() and at >= 0 for one, at in zip(page.text, page.indices, strict=True))
+            read.append(_ReadPage(page.text, wide_spaces(page, _COLUMN_GAP), rows, lines, may_be_scan))
         parted = [page.parted() for page in read]
         headings = find_headings([outside for outside, _ in parted], [inside for _, inside in parted])
         pages = [
             write_page(page.text, page.wide, page.tables, found) for page, found in zip(read, headings, strict=True)
         ]
         first_page = [SizedLine(line.text, line.points) for line in read[0].lines] if read else []
-        return pages, title, first_page, _recognize(document, pages) if ocr else {}
+        scans = [number for number, page in enumerate(read) if page.may_be_scan]
+        return pages, title, first_page, _recognize(document, pages, scans) if ocr else {}
 
 
-def _recognize(document: pypdfium2.PdfDocument, pages: list[WrittenPage]) -> Metadata:
-    """Fill the pages without text by OCR, in place, and return what is to be said of them."""
+def _recognize(document: pypdfium2.PdfDocument, pages: list[WrittenPage], scans: Sequence[int]) -> Metadata:
+    """Fill pages without text by OCR, in place, and return what is to be said of them; fields of a form are drawn."""
     from ingestion.reading.ocr import MAX_SIDE_PX, ocr_metadata, recognize  # noqa: PLC0415  # an extra
 
     found = {}
-    for number, written in enumerate(pages):
-        if any(map(str.isalnum, written.text)):
-            continue
+    for number in scans:
         with _damage_named(number + 1), closing(document[number]) as page:
             if not pdfium.FPDFPage_CountObjects(page):
                 continue  # blank

@@ -93,6 +93,7 @@ def _open(data: bytes, request: Mapping[str, Any]) -> pypdfium2.PdfDocument:
         raise UnreadableError("The file has changed since it was read.", "Ingest it again.")
     try:
         document = pypdfium2.PdfDocument(data)
+        document.init_forms()  # else what fields hold is not drawn
     except pypdfium2.PdfiumError as error:
         raise UnreadableError("The file cannot be opened as a PDF.", "Read its text instead.") from error
     if len(document) != request["pages"]:

@@ -16,7 +16,7 @@ import pypdfium2.raw as pdfium
 from ingestion.reading.pdf_page import BOLD, PageText, font_name, wide_spaces
 
 _LINE = re.compile(r"[^\n]+")
-_SAMPLES = 5  # characters of a line that are asked for their type
+_SAMPLES = 3  # characters of a line that are asked for their type
 _UPRIGHT = 0.99  # cosine of a character's angle
 _SLANTED = re.compile("ital|obli|slant|cmti|cmsl", re.IGNORECASE)
 # In heights of the type: further apart stand only a number and its title, or the cells of a table.

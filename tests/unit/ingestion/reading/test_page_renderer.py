@@ -144,6 +144,21 @@ def test_the_last_of_500_pages_is_drawn_and_marked(renderer: PageRenderer, tmp_p
     assert Image.open(io.BytesIO(renderer.image(original, 499, 800))).width == 800
 
 
+def test_what_the_fields_of_a_form_hold_is_drawn(renderer: PageRenderer, tmp_path: Path) -> None:
+    def form(canvas: Canvas) -> None:
+        canvas.acroForm.textfield(
+            value="Ilse", name="a", x=300, y=600, width=80, height=30, borderWidth=0, fillColor=None
+        )
+        canvas.showPage()
+
+    left, top, right, bottom = ink(renderer.image(kept(tmp_path, drawn(form), 1), 0, 1200))
+
+    assert left > 0.5
+    assert right < 0.65
+    assert top > 0.2
+    assert bottom < 0.3
+
+
 def test_a_page_without_text_is_drawn_and_nothing_is_marked(renderer: PageRenderer, tmp_path: Path) -> None:
     original = kept(tmp_path, make_pdf("Words", ""), 2)
 
