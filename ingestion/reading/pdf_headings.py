@@ -157,12 +157,13 @@ def _groups(page: int, lines: Sequence[Line], text: _Text, running: set[tuple[st
 def _style(line: Line, text: _Text) -> tuple[float, int] | None:
     """Return how a line stands out; None if it does not, or cannot be a heading."""
     size, words = _size(line), line.text
-    letters = len(_LETTER.findall(words))
-    if line.parted or len(words) > LONGEST_HEADING_CHARS or 2 * letters < len(words.replace(" ", "")):
+    if line.parted or len(words) > LONGEST_HEADING_CHARS or _NO_TITLE.match(words):
         return None
-    if len("".join(_LETTER.findall(words)).encode()) < 3 or _NO_TITLE.match(words):
+    letters = "".join(_LETTER.findall(words))
+    # Letters count as bytes, so that one ideograph is enough.
+    if len(letters.encode()) < 3 or 2 * len(letters) < len(words.replace(" ", "")):
         return None
-    weight = 2 if line.bold and text.weighs else 1 if line.slanted or (letters > 3 and words.isupper()) else 0
+    weight = 2 if line.bold and text.weighs else 1 if line.slanted or (len(letters) > 3 and words.isupper()) else 0
     if size < (SMALLER_BOLD if weight == 2 else SMALLER) * text.points:
         return None
     if size >= LARGER * text.points and size not in text.common:

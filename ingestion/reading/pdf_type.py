@@ -16,7 +16,6 @@ import pypdfium2.raw as pdfium
 from ingestion.reading.pdf_page import BOLD, PageText, font_name, wide_spaces
 
 _LINE = re.compile(r"[^\n]+")
-_SAMPLES = 3  # characters of a line that are asked for their type
 _UPRIGHT = 0.99  # cosine of a character's angle
 _SLANTED = re.compile("ital|obli|slant|cmti|cmsl", re.IGNORECASE)
 # In heights of the type: further apart stand only a number and its title, or the cells of a table.
@@ -62,22 +61,22 @@ def lines_of(words: pypdfium2.PdfTextPage, page: PageText) -> list[Line]:
     wide = wide_spaces(page, _PARTED)
     matrix = pdfium.FS_MATRIX()
     for match in _LINE.finditer(page.text):
-        indices = page.indices
-        letters = [place for place in range(*match.span()) if page.text[place].isalnum()]
-        places = [place for place in letters if indices[place] >= 0]
-        samples = places[:: max(1, len(places) // _SAMPLES)]
+        letters = [place for place, character in enumerate(match[0], match.start()) if character.isalnum()]
+        indices = [index for index in page.indices[letters].tolist() if index >= 0] if letters else []
+        if not indices:
+            continue
+        samples = {indices[0], indices[len(indices) // 2], indices[-1]}
         sizes = []
-        for place in samples:
-            index = int(indices[place])
+        for index in samples:
             if pdfium.FPDFText_GetMatrix(words, index, matrix):
                 height = math.hypot(matrix.c, matrix.d)
                 if matrix.d > _UPRIGHT * height:
                     sizes.append(pdfium.FPDFText_GetFontSize(words, index) * height)
-        if not sizes or len(sizes) < len(samples):
+        if len(sizes) < len(samples):
             continue
         short = len(match[0]) <= LONGEST_HEADING_CHARS
-        _, top, _, bottom = page.boxes[places[0]].tolist()
-        fonts = {font_name(words, int(indices[place])) for place in (*samples, places[-1])} if short else {""}
+        _, top, _, bottom = page.boxes[letters[0]].tolist()
+        fonts = {font_name(words, index) for index in samples} if short else {""}
         apart = wide[bisect_left(wide, match.start()) : bisect_left(wide, match.end())]
         lines.append(
             Line(
@@ -86,10 +85,10 @@ def lines_of(words: pypdfium2.PdfTextPage, page: PageText) -> list[Line]:
                 points=median(sizes),
                 bold=all(map(BOLD.search, fonts)),
                 slanted=all(map(_SLANTED.search, fonts)),
-                parted=len(places) < len(letters)  # a field's value stands in it
+                parted=len(indices) < len(letters)  # a field's value stands in it
                 or any(not _MARK.fullmatch(page.text, match.start(), place) for place in apart),
-                base=_base(words, int(indices[places[0]])),
-                foot=_base(words, int(indices[places[-1]])),
+                base=_base(words, indices[0]),
+                foot=_base(words, indices[-1]),
                 y0=bottom,
                 y1=top,
             )
