@@ -192,7 +192,7 @@ def _is_heading(
     number = _NUMBER.match(words)
     if len(lines) > (LARGE_LINES if size >= LARGE * text.points else HEADING_LINES) or CAPTION.match(words):
         return False
-    if any(other and _beside(other, line) for other, line in ((above, lines[0]), (below, lines[-1]))):
+    if any(other and _beside(other, line) for other in (above, below) for line in lines):
         return False
     if words.endswith((":", *_ENDS_AS_TEXT) if weight < 2 else _ENDS_AS_TEXT) and size < LARGE * text.points:
         return False

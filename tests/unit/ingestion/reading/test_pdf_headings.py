@@ -59,8 +59,23 @@ def test_a_line_that_stands_out_from_the_text_is_a_heading(line: Set) -> None:
         [Set("5.25", BOLD, above=24)],
         [Set("mail@dam.example", BOLD, above=24)],
         [Set("Gate", BOLD, above=24), Set("Keeper", BOLD, above=0, left=200), Set("Day", BOLD, above=0, left=330)],
+        [
+            *(Set("Gates", BOLD, above=24), Set("opened", BOLD)),
+            *(Set("Gates", BOLD, above=-12, left=160), Set("shut", BOLD, left=160)),
+        ],
     ],
-    ids=["bold words", "sentence", "caption", "list", "large text", "quantity", "number", "address", "cells"],
+    ids=[
+        "bold words",
+        "sentence",
+        "caption",
+        "list",
+        "large text",
+        "quantity",
+        "number",
+        "address",
+        "cells",
+        "cells of two lines",
+    ],
 )
 def test_other_lines_are_not(lines: list[Set]) -> None:
     assert headings([*PROSE, *lines, *PROSE]) == []
