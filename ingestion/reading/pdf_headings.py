@@ -204,7 +204,7 @@ def _is_heading(
     begin = _LETTER.search(words)
     if size > text.points:
         return True
-    if begin and begin[0].islower():
+    if weight < 2 and begin and begin[0].islower():
         return False
     if not weight and any(other and _NUMBER.match(other.text) for other in (above, below)):
         return False  # an item of a list
