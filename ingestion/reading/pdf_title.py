@@ -33,7 +33,8 @@ def choose_title(in_metadata: str, first_page: Sequence[SizedLine], doc_id: str)
         return in_metadata
     name = title_from_name(doc_id)
     heading = largest_heading(first_page)
-    return heading if heading and _words(name) <= _words(heading) else name
+    says_more = is_title(name) and not _words(name) <= _words(heading or "")
+    return heading if heading and not says_more else name
 
 
 def largest_heading(lines: Sequence[SizedLine]) -> str | None:
