@@ -4,12 +4,11 @@ Flow: file bytes -> **here** -> `Document` with `pages`. Pages without text are 
 reads them.
 """
 
-import math
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from itertools import accumulate
-from statistics import median
+from typing import NamedTuple
 
 import pypdfium2
 import pypdfium2.raw as pdfium
@@ -18,25 +17,44 @@ from errors import UnreadableError
 from index.documents.store import Document, Metadata
 from index.documents.structure import Structure
 from ingestion.reading.options import TURN_ON_OCR
-from ingestion.reading.pdf_header import NamedTable, named
+from ingestion.reading.pdf_form import fields_of, with_fields
+from ingestion.reading.pdf_header import NamedRow, NamedTable, named
+from ingestion.reading.pdf_headings import find_headings
+from ingestion.reading.pdf_justified import tightened
 from ingestion.reading.pdf_lines import drop_running_lines, join_broken_words
-from ingestion.reading.pdf_page import PageText, boxes_of, drawn_rules, is_bold, read_page, wide_spaces
-from ingestion.reading.pdf_rows import WrittenPage, blocks_of, write_page
+from ingestion.reading.pdf_page import PageText, drawn_rules, is_bold, read_page, wide_spaces
+from ingestion.reading.pdf_rows import WrittenPage, blocks_of, span_of, write_page
 from ingestion.reading.pdf_tables import find_grids
 from ingestion.reading.pdf_title import SizedLine, choose_title
+from ingestion.reading.pdf_type import Line, lines_of
 from ingestion.reading.text import clean, one_line
 from ingestion.reading.text_budget import Growth
 
 _MAX_SCALE = 300 / 72  # of a small page, to 300 dpi
 _PAGE_BREAK = "\n\n"
-_TITLE_PAGE_CHARS = 5000
 _EDGE_LINES, _EDGE_CHARS = 3, 200
-_UPRIGHT = 0.99  # cosine of a character's angle
 # Cells of a table stand at least so far apart, in heights of the type; words of justified lines less.
 _COLUMN_GAP = 1.2
 _BULLETS = str.maketrans({"\uf0b7": "•", "\uf0a7": "•"})
 # Rules and dot leaders, and letters of symbol fonts, which mean nothing outside them.
 _NOISE = re.compile(" ?(?:[._·] ?){5,}|[\ue000-\uf8ff]")
+
+
+class _ReadPage(NamedTuple):
+    """A page before it is known how its document sets headings."""
+
+    text: str
+    wide: list[int]
+    tables: list[list[NamedRow]]
+    lines: list[Line]
+    may_be_scan: bool  # no letter of it is but in fields of a form
+
+    def parted(self) -> tuple[list[Line], list[Line]]:
+        """Return its lines outside of tables, and those in them."""
+        spans = [span_of(table) for table in self.tables]
+        inside = [line for line in self.lines if any(line.start < end and start < line.end for start, end in spans)]
+        starts = {line.start for line in inside}
+        return [line for line in self.lines if line.start not in starts], inside
 
 
 def read_pdf(data: bytes, doc_id: str, *, ocr: bool = False) -> Document:
@@ -82,34 +100,41 @@ def _extract(data: bytes, *, ocr: bool) -> tuple[list[WrittenPage], str, list[Si
     """Return (the pages, title in the metadata or "", lines of the first page, what OCR says)."""
     try:
         document = pypdfium2.PdfDocument(data)
+        document.init_forms()
     except pypdfium2.PdfiumError as error:
         if error.err_code in (pdfium.FPDF_ERR_PASSWORD, pdfium.FPDF_ERR_SECURITY):
             raise UnreadableError("The PDF is encrypted.", "Save a copy without password.") from error
         raise UnreadableError("This is not a PDF, or a damaged one.", "Repair it or export it again.") from error
     with document:
         title = one_line(document.get_metadata_value("Title"))
-        first_page = _sized_lines(document)
-        pages: list[WrittenPage] = []
+        read: list[_ReadPage] = []
         growth = Growth()  # many pages can be one
         last: NamedTable | None = None  # a table that ends the page before
         for number in range(len(document)):
-            page, tables = _page(document, number)
+            page, tables, lines = _page(document, number)
             growth.add(len(page.text))
             if last and tables and _is_edge(page.text[: tables[0].start]) and tables[0].continues(last):
                 tables[0].name(last.names)
             last = tables[-1] if tables and _is_edge(page.text[tables[-1].end :]) else None
-            pages.append(write_page(page.text, wide_spaces(page, _COLUMN_GAP), [table.rows for table in tables]))
-        return pages, title, first_page, _recognize(document, pages) if ocr else {}
+            rows = [table.rows for table in tables]
+            may_be_scan = not any(one.isalnum() and at >= 0 for one, at in zip(page.text, page.indices, strict=True))
+            read.append(_ReadPage(page.text, wide_spaces(page, _COLUMN_GAP), rows, lines, may_be_scan))
+        parted = [page.parted() for page in read]
+        headings = find_headings([outside for outside, _ in parted], [inside for _, inside in parted])
+        pages = [
+            write_page(page.text, page.wide, page.tables, found) for page, found in zip(read, headings, strict=True)
+        ]
+        first_page = [SizedLine(line.text, line.points) for line in read[0].lines] if read else []
+        scans = [number for number, page in enumerate(read) if page.may_be_scan]
+        return pages, title, first_page, _recognize(document, pages, scans) if ocr else {}
 
 
-def _recognize(document: pypdfium2.PdfDocument, pages: list[WrittenPage]) -> Metadata:
-    """Fill the pages without text by OCR, in place, and return what is to be said of them."""
+def _recognize(document: pypdfium2.PdfDocument, pages: list[WrittenPage], scans: Sequence[int]) -> Metadata:
+    """Fill pages without text by OCR, in place, and return what is to be said of them; fields of a form are drawn."""
     from ingestion.reading.ocr import MAX_SIDE_PX, ocr_metadata, recognize  # noqa: PLC0415  # an extra
 
     found = {}
-    for number, written in enumerate(pages):
-        if any(map(str.isalnum, written.text)):
-            continue
+    for number in scans:
         with _damage_named(number + 1), closing(document[number]) as page:
             if not pdfium.FPDFPage_CountObjects(page):
                 continue  # blank
@@ -120,34 +145,17 @@ def _recognize(document: pypdfium2.PdfDocument, pages: list[WrittenPage]) -> Met
     return ocr_metadata(found)
 
 
-def _page(document: pypdfium2.PdfDocument, number: int) -> tuple[PageText, list[NamedTable]]:
+def _page(document: pypdfium2.PdfDocument, number: int) -> tuple[PageText, list[NamedTable], list[Line]]:
     with _damage_named(number + 1), closing(document[number]) as page, closing(page.get_textpage()) as words:
-        read = read_page(words)
+        read = with_fields(tightened(read_page(words)), fields_of(document, page))
         grids = find_grids(read, lambda: drawn_rules(page))
-        return read, [named(grid, read.text, lambda place: is_bold(words, int(read.indices[place]))) for grid in grids]
+        tables = [named(grid, read.text, lambda place: is_bold(words, int(read.indices[place]))) for grid in grids]
+        return read, tables, lines_of(words, read)
 
 
 def _is_edge(text: str) -> bool:
     """Whether what stands before or behind a table is at most the running lines of a page."""
     return text.strip().count("\n") < _EDGE_LINES and len(text) <= _EDGE_CHARS
-
-
-def _sized_lines(document: pypdfium2.PdfDocument) -> list[SizedLine]:
-    """Return the lines of the first page that stand upright, each with the median height of its type."""
-    if not len(document):
-        return []
-    with _damage_named(1), closing(document[0]) as page, closing(page.get_textpage()) as words:
-        lines: list[tuple[str, list[float]]] = [("", [])]
-        boxes = boxes_of(words)
-        heights = (boxes[:, 1] - boxes[:, 3]).tolist()
-        for place in range(min(words.count_chars(), _TITLE_PAGE_CHARS)):
-            character = chr(pdfium.FPDFText_GetUnicode(words, place))
-            text, sizes = lines[-1]
-            if character in "\r\n":
-                lines.append(("", []))
-            elif math.cos(pdfium.FPDFText_GetCharAngle(words, place)) > _UPRIGHT:
-                lines[-1] = (text + character, [*sizes, heights[place]] if character.isalnum() else sizes)
-        return [SizedLine(text, median(sizes)) for text, sizes in lines if sizes]
 
 
 @contextmanager

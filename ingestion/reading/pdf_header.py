@@ -19,6 +19,8 @@ from ingestion.reading.pdf_tables import PERIOD, Grid, Piece, Row, is_figure, ma
 # Rows of a header and characters of a name; the share of the table's width that a rule below it has.
 HEADER_ROWS, NAME_CHARS = 5, 100
 HEADER_RULE_SHARE = 0.55
+# A name above a column of sentences has at most so many words, each sentence at least so many.
+NAME_WORDS, PROSE_WORDS = 3, 5
 # A shaded box of a row is at most this many lines high.
 ROW_SHADE_LINES = 4
 # This share of the cells of a column of figures are figures.
@@ -229,7 +231,7 @@ class _Table:
         return 0
 
     def _set_apart(self) -> int:
-        """Return how many rows are set apart from the others by a rule, bold type or a shade; 0 if none."""
+        """Return how many rows are set apart from the others by a rule, bold type, a shade, their length; 0 if none."""
         if len(self.rows) < 2:
             return 0
         bold = self._leading([self._is_bold(row) for row in self.rows])
@@ -237,7 +239,14 @@ class _Table:
         ruled = [self._is_ruled_below(place) for place in range(len(self.rows) - 1)]
         first = ruled.index(True) + 1 if any(ruled) else 0
         ruled_once = first if (first and sum(ruled) == 1) or (first and sum(ruled) <= 2 and len(ruled) > 4) else 0
-        return bold or shaded or (ruled_once if ruled_once <= HEADER_ROWS else 0)
+        return bold or shaded or (ruled_once if 0 < ruled_once <= HEADER_ROWS else self._is_above_prose())
+
+    def _is_above_prose(self) -> bool:
+        """Whether the first row has a few words in each column, and below one of them are sentences only."""
+        first, *rows = self.cells
+        if len(rows) < 2 or not all(cell and len(cell.split()) <= NAME_WORDS for cell in first):
+            return False
+        return any(all(len(cell.split()) >= PROSE_WORDS for cell in column) for column in zip(*rows, strict=True))
 
     def _leading(self, marks: Sequence[bool]) -> int:
         """Return how many rows have a mark before the first one without, if few of the others have."""

@@ -11,7 +11,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 BROKEN_HYPHEN = "\ufffe"  # what PDFium writes for a hyphen at the end of a line, in place of the line break
+# In a document of fewer pages two lines at the edges of pages may be alike by chance.
 _MIN_PAGES = 4
+_LINE_CHARS = 200
 _RUNNING_LINES = 3
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _WORD_CHARS = 40
@@ -19,14 +21,15 @@ _PAGE_NUMBER = re.compile(r"\b(page|p|of)\b")
 
 
 def drop_running_lines(pages: Sequence[str]) -> list[str]:
-    """Remove headers and footers: lines that begin, or end, most pages of a document of four pages or more.
+    """Remove headers and footers: lines that begin, or end, most pages of a document of two pages or more.
 
-    Lines count as the same when they differ in digits only. The first copy of a line with words stays, so that
-    a company's name that only the header holds is not lost; page numbers go everywhere.
+    Lines count as the same when they differ in digits only; in a document of two or three pages only when they are the
+    same but for the number of the page. The first copy of a line with words stays, so that a company's name that only
+    the header holds is not lost; page numbers go everywhere.
     """
     split = [page.split("\n") if page else [] for page in pages]
     filled = sum(1 for lines in split if lines)
-    if filled >= _MIN_PAGES:
+    if filled > 1:
         for edge in (0, -1):
             _peel(split, edge, filled)
     return ["\n".join(lines) for lines in split]
@@ -36,11 +39,13 @@ def _peel(pages: list[list[str]], edge: int, filled: int) -> None:
     """Take running lines off one edge of all pages, in place, outermost first."""
     kept: set[str] = set()
     for _ in range(_RUNNING_LINES):
-        counts = Counter(_shape(lines[edge]) for lines in pages if lines)
-        running = {shape for shape, count in counts.items() if count > filled / 2}
-        for lines in pages:
-            if not lines or (shape := _shape(lines[edge])) not in running:
+        keys = [_keys(lines[edge], number, filled) if lines else set() for number, lines in enumerate(pages)]
+        counts = Counter(key for of_page in keys for key in of_page)
+        running = {key for key, count in counts.items() if count > filled / 2}
+        for lines, own in zip(pages, keys, strict=True):
+            if not own & running:
                 continue
+            shape = shape_of(lines[edge])
             if _WORD.search(_PAGE_NUMBER.sub("", shape)) and shape not in kept:
                 kept.add(shape)
                 continue
@@ -49,7 +54,20 @@ def _peel(pages: list[list[str]], edge: int, filled: int) -> None:
                 lines.pop(edge)
 
 
-def _shape(line: str) -> str:
+def _keys(line: str, page: int, filled: int) -> set[str]:
+    """Return what a line has in common with running lines on other pages."""
+    if filled >= _MIN_PAGES:
+        return {shape_of(line)}
+    folded = " ".join(line.casefold().split())
+    numbers = re.finditer(r"\d{1,9}", folded) if len(folded) <= _LINE_CHARS else ()
+    return {
+        folded,
+        *(f"{folded[: one.start()]}#{int(one[0]) - page}{folded[one.end() :]}" for one in numbers),
+    }
+
+
+def shape_of(line: str) -> str:
+    """Return what running lines have in common: all but their digits."""
     return re.sub(r"\d+", "#", " ".join(line.casefold().split()))
 
 

@@ -23,11 +23,16 @@ Boxes = Floats  # left, top, right, bottom of each character, in points from the
 _WORD_GAP = 0.19
 # The characters of a word may all be set apart; then a gap says nothing if one beside it is about as wide.
 _SPACED_SHARE = 0.6
+# A superscript or subscript is so much smaller than what it stands beside, overlaps it, and is this near, in heights.
+_RAISED_SIZE, _RAISED_OVERLAP, _BESIDE = 0.9, 0.25, 0.6
+_NUMBER_CHARS = 3
+_BREAK = re.compile("\r?\n")
+_NOTHING = "\x00"  # where a line break was
 RULE_POINTS = 2.6  # a line is at most so thick
 _MAX_OBJECTS = 20_000
 _WHITE = 253
 _NAME_BYTES = 128
-_BOLD = re.compile("bold|black|heavy|medi|semib|cmbx|-bd", re.IGNORECASE)
+BOLD = re.compile("bold|black|heavy|medi|semib|cmbx|-bd", re.IGNORECASE)
 _LAST_BMP = "\uffff"
 _BEYOND = re.compile("[\U00010000-\U0010ffff]")
 
@@ -73,8 +78,42 @@ def read_page(words: pypdfium2.PdfTextPage) -> PageText:
     """Return a page's text with the places of its characters."""
     text = str(words.get_text_range())
     indices = _indices(words, text)
-    kept = indices[_codes(text) != ord("\r")]
-    return _with_spaces(PageText(text.replace("\r", ""), boxes_of(words)[kept], kept))
+    boxes = boxes_of(words)
+    text = without_false_breaks(text, boxes[indices])
+    is_kept = ~np.isin(_codes(text), (ord("\r"), ord(_NOTHING)))
+    kept = indices[is_kept]
+    return _with_spaces(PageText(text.replace("\r", "").replace(_NOTHING, ""), boxes[kept], kept))
+
+
+def without_false_breaks(text: str, boxes: Boxes) -> str:
+    """Return a text of the same length without line breaks where the next line only stands higher or lower in its line.
+
+    PDFium breaks a line before and behind many a superscript: "the 3", "rd", "Committee".
+
+    Args:
+        text: of a page.
+        boxes: one for each character.
+    """
+    breaks = [match for match in _BREAK.finditer(text) if match.start() and match.end() < len(text)]
+    before, behind = (boxes[[place(match) for match in breaks]] for place in (lambda m: m.start() - 1, re.Match.end))
+    heights = before[:, 1] - before[:, 3], behind[:, 1] - behind[:, 3]
+    small, large = np.minimum(*heights), np.maximum(*heights)
+    overlap = np.minimum(before[:, 1], behind[:, 1]) - np.maximum(before[:, 3], behind[:, 3])
+    gap = behind[:, 0] - before[:, 2]
+    beside = (gap > -_BESIDE * small) & (gap < _BESIDE * large)
+    is_false = (small > 0) & (small < _RAISED_SIZE * large) & (overlap > _RAISED_OVERLAP * small) & beside
+    characters = list(text)
+    start = 0  # of the line
+    for place in range(len(breaks)):
+        first, end = breaks[place].span()
+        if is_false[place]:
+            # A footnote's number stands apart from its text, a superscript is part of the word before it.
+            begins = boxes[start, 1] - boxes[start, 3] < _RAISED_SIZE * large[place]
+            is_number = begins and heights[0][place] == small[place] and first - start <= _NUMBER_CHARS
+            characters[first:end] = (" " if is_number else _NOTHING) + _NOTHING * (end - first - 1)
+        else:
+            start = end
+    return "".join(characters)
 
 
 def _codes(text: str) -> npt.NDArray[np.uint32]:
@@ -165,6 +204,11 @@ def drawn_rules(page: pypdfium2.PdfPage) -> list[Rule]:
 
 def is_bold(words: pypdfium2.PdfTextPage, place: int) -> bool:
     """Whether the font of a character is bold, by its name."""
+    return BOLD.search(font_name(words, place)) is not None
+
+
+def font_name(words: pypdfium2.PdfTextPage, place: int) -> str:
+    """Return the name of a character's font; empty if it has none."""
     name, flags = ctypes.create_string_buffer(_NAME_BYTES), ctypes.c_int()
     pdfium.FPDFText_GetFontInfo(words, place, name, _NAME_BYTES, flags)
-    return _BOLD.search(name.value.decode("utf-8", "replace")) is not None
+    return name.value.decode("utf-8", "replace")

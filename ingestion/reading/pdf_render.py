@@ -22,6 +22,7 @@ from errors import UnreadableError
 from ingestion.reading.child import Items, Task
 from ingestion.reading.files import open_plain
 from ingestion.reading.pdf_alignment import locate
+from ingestion.reading.pdf_page import boxes_of, without_false_breaks
 
 Box = tuple[float, float, float, float]  # left, top, right, bottom; shares of the page
 
@@ -92,6 +93,7 @@ def _open(data: bytes, request: Mapping[str, Any]) -> pypdfium2.PdfDocument:
         raise UnreadableError("The file has changed since it was read.", "Ingest it again.")
     try:
         document = pypdfium2.PdfDocument(data)
+        document.init_forms()  # else what fields hold is not drawn
     except pypdfium2.PdfiumError as error:
         raise UnreadableError("The file cannot be opened as a PDF.", "Read its text instead.") from error
     if len(document) != request["pages"]:
@@ -113,7 +115,7 @@ def _image(document: pypdfium2.PdfDocument, page: int, width: int) -> bytes:
 def _mark(document: pypdfium2.PdfDocument, page: int, text: str, start: int, end: int) -> dict[str, Any]:
     with closing(_page(document, page)) as drawn, closing(drawn.get_textpage()) as words:
         characters = "".join(chr(pdfium.FPDFText_GetUnicode(words, place)) for place in range(words.count_chars()))
-        found = locate(text, characters, start, end)
+        found = locate(text, without_false_breaks(characters, boxes_of(words)[:-1]), start, end)
         rects = [
             [round(share, 5) for share in (left, top, right - left, bottom - top)]
             for run in found.runs

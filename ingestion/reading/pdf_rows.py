@@ -1,7 +1,8 @@
 """Write a PDF's page with each row of its tables on a line, and find the rows again in the document's text.
 
 Flow: a page's text and its tables -> **here** -> text with a tab between cells, which `pdf.py` mends and joins ->
-**here** -> the document's blocks: rows where the page has them, and between them what `guess.py` makes of lines. Pure.
+**here** -> the document's blocks: rows and headings where the page has them, and between them what `guess.py` makes of
+lines. Pure.
 """
 
 import re
@@ -16,6 +17,7 @@ from index.documents.guess import guessed_blocks, header_row
 from index.documents.structure import Block
 from ingestion.reading.pdf_columns import mark_columns
 from ingestion.reading.pdf_header import NamedRow
+from ingestion.reading.pdf_headings import Heading
 from ingestion.reading.pdf_lines import BROKEN_HYPHEN
 from ingestion.reading.pdf_tables import Piece
 from ingestion.reading.text import one_line
@@ -36,6 +38,8 @@ class WrittenRow(NamedTuple):
         cells: how many there are.
         columns: what each is called; none where that is not certain.
         header: it names columns.
+        level: of a heading, which is a row of one cell; 0 of any other row.
+        goes_on: it continues the heading in the line before.
     """
 
     line: str
@@ -43,11 +47,13 @@ class WrittenRow(NamedTuple):
     cells: int
     columns: tuple[str, ...] = ()
     header: bool = False
+    level: int = 0
+    goes_on: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenPage:
-    """A page's text, and the rows of tables in it, in order."""
+    """A page's text, and the rows of tables and the headings in it, in order."""
 
     text: str
     rows: tuple[WrittenRow, ...] = ()
@@ -62,31 +68,45 @@ class WrittenPage:
         return replace(self, rows=tuple(row._replace(line=line) for row, line in rows))
 
 
-def write_page(text: str, wide: Sequence[int], tables: Sequence[Sequence[NamedRow]]) -> WrittenPage:
+def write_page(
+    text: str, wide: Sequence[int], tables: Sequence[Sequence[NamedRow]], headings: Sequence[Heading] = ()
+) -> WrittenPage:
     """Return a page's text with its tables' rows on lines of their own.
 
     Args:
         text: of the page.
         wide: places of spaces that are wider than those between words.
         tables: in the order of the text.
+        headings: outside of them, in the same order.
     """
     parts: list[str] = []
     rows: list[WrittenRow] = []
     end = 0
     for table in tables:
-        pieces = [piece for row in table for cell in row.cells for piece in cell]
-        start, behind = min(piece.start for piece in pieces), max(piece.end for piece in pieces)
+        start, behind = span_of(table)
         written = [_written(text, row) for row in table]
-        rows += [row for row in written if row.cells > 1 and _VISIBLE.search(row.line)]
-        parts.append(_between(text, end, start, wide).rstrip(" "))
-        parts.append("\n".join(row.line for row in written))
+        between, titles = _between(text, end, start, wide, headings)
+        rows += [*titles, *(row for row in written if row.cells > 1 and _VISIBLE.search(row.line))]
+        parts += [between.rstrip(" "), "\n".join(row.line for row in written)]
         end = behind
-    parts.append(_between(text, end, len(text), wide))
-    return WrittenPage(_in_lines(parts), tuple(rows))
+    between, titles = _between(text, end, len(text), wide, headings)
+    return WrittenPage(_in_lines([*parts, between]), (*rows, *titles))
 
 
-def _between(text: str, start: int, end: int, wide: Sequence[int]) -> str:
-    return mark_columns(text[start:end], [place - start for place in wide if start <= place < end])
+def span_of(table: Sequence[NamedRow]) -> tuple[int, int]:
+    """Return where a table stands in its page's text."""
+    pieces = [piece for row in table for cell in row.cells for piece in cell]
+    return min(piece.start for piece in pieces), max(piece.end for piece in pieces)
+
+
+def _between(
+    text: str, start: int, end: int, wide: Sequence[int], headings: Sequence[Heading]
+) -> tuple[str, list[WrittenRow]]:
+    """Return what stands between two tables with its columns marked, and its headings; none has columns."""
+    marked = mark_columns(text[start:end], [place - start for place in wide if start <= place < end])
+    lines = [(marked[one.start - start : one.end - start].strip(), one) for one in headings if start <= one.start < end]
+    titles = [WrittenRow(line, 0, 1, level=one.level, goes_on=one.goes_on) for line, one in lines if "\t" not in line]
+    return marked, titles
 
 
 def _in_lines(parts: Sequence[str]) -> str:
@@ -127,10 +147,15 @@ def blocks_of(text: str, starts: Sequence[int], pages: Sequence[WrittenPage]) ->
     rows: list[Block] = []
     for page, start, end in zip(pages, starts, [*starts[1:], len(text)], strict=True):
         rows += _found(text, start, end, page.rows)
+    is_typeset = any(row.kind == "heading" for row in rows)
     blocks: list[Block] = []
     for before, row in zip([None, *rows], [*rows, None], strict=True):
         start, end = before.end if before else 0, row.start if row else len(text)
         between = guessed_blocks(text[start:end])
+        if is_typeset:  # what looks like a heading, and is not set as one, is a comment in code, or the like
+            between = tuple(
+                block._replace(kind="paragraph", level=0) if block.kind == "heading" else block for block in between
+            )
         blocks += _named_if_certain([block.moved(partial(add, start)) for block in between], text)
         if not between and blocks:
             blocks[-1] = blocks[-1]._replace(end=end)
@@ -139,8 +164,9 @@ def blocks_of(text: str, starts: Sequence[int], pages: Sequence[WrittenPage]) ->
     return blocks
 
 
-def _found(text: str, start: int, end: int, rows: Sequence[WrittenRow]) -> Iterator[Block]:
-    """Yield the rows of a page that are in its text still: running lines are not."""
+def _found(text: str, start: int, end: int, rows: Sequence[WrittenRow]) -> list[Block]:
+    """Return the rows and headings of a page that are in its text still: running lines are not."""
+    blocks: list[Block] = []
     at = start
     for row in rows:
         first = _line_at(text, row.line, at, end)
@@ -153,8 +179,17 @@ def _found(text: str, start: int, end: int, rows: Sequence[WrittenRow]) -> Itera
             place += len(part) + 1
         last = first + len(row.line)
         spans += [(last, last)] * (row.cells - len(spans))
-        at = min(last + 1, len(text))
-        yield Block("row", first, at, (first, last), cells=tuple(spans), columns=row.columns, header=row.header)
+        behind = min(last + 1, len(text))
+        if not row.level:
+            blocks.append(
+                Block("row", first, behind, (first, last), cells=tuple(spans), columns=row.columns, header=row.header)
+            )
+        elif row.goes_on and at == first and blocks and blocks[-1].kind == "heading":
+            blocks[-1] = blocks[-1]._replace(end=behind, inner=(blocks[-1].inner[0], last))
+        else:
+            blocks.append(Block("heading", first, behind, (first, last), row.level))
+        at = behind
+    return blocks
 
 
 def _line_at(text: str, line: str, start: int, end: int) -> int | None:

@@ -30,6 +30,8 @@ ROW_LINES = 14
 BETWEEN_ROWS = 3
 # Rows stand at most so far below each other, in heights of the type.
 ROW_GAP = 3.2
+# What is set this much larger than a table is the heading above it.
+TITLE_HEIGHT = 1.25
 # A cut between columns goes through pieces of at most this share of the rows that it parts.
 CROSSED_SHARE = 0.34
 
@@ -43,7 +45,7 @@ PERIOD = re.compile(
     r"(?:(?:FY|Q[1-4]|[A-Z][a-z]{2,8}\.?(?: \d{1,2},)?) ?)?(?:19|20)\d\d(?:[-–/]\d{2,4})?(?: ?\(\d\))*"
     r"|[A-Z][a-z]{2,8}\.? \d{1,2},"
 )
-_CAPTION = re.compile(r"(?:Table|Figure|Fig\.|Tab\.|Exhibit|Abbildung|Tabelle)\s+[A-Z]?\d")
+CAPTION = re.compile(r"(?:Table|Figure|Fig\.|Tab\.|Exhibit|Abbildung|Tabelle)\s+[A-Z]?\d")
 _LEADER = re.compile(r"[._·\s]+")  # in a table of contents
 _MARK = re.compile(r"[•▪◦‣*·–-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]+)[.)]|[A-Z]?\d{0,2}(?:\.\d{1,3})*")
 
@@ -273,7 +275,7 @@ def _is_wide(text: str, row: Row) -> bool:
     first = pieces[0]
     if len(pieces) == 2 and _MARK.fullmatch(text[first.start : first.end]) and text[pieces[1].start].isalpha():
         return False
-    if _CAPTION.match(text, first.start) or _has_leaders(text, row):
+    if CAPTION.match(text, first.start) or _has_leaders(text, row):
         return False
     edge = first.x1
     for before, piece in pairwise(pieces):
@@ -330,6 +332,8 @@ def _ends(above: Row, below: Row, columns: Sequence[tuple[float, float]], row: R
 
 def _heads(text: str, row: Row, below: Row, columns: Sequence[tuple[float, float]], height: float) -> bool:
     """Whether a line above a table is in its header: in the middle above some columns, not above all, or beside."""
+    if min(piece.height for piece in row.pieces) > TITLE_HEIGHT * height:
+        return False
     if len(row.pieces) == 1 and row.y0 < below.y1 - 0.35 * height and row.pieces[0].x1 <= columns[1][0]:
         return _follows(row, below)
     if _ends(row, below, columns, row):

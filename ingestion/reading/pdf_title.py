@@ -33,7 +33,8 @@ def choose_title(in_metadata: str, first_page: Sequence[SizedLine], doc_id: str)
         return in_metadata
     name = title_from_name(doc_id)
     heading = largest_heading(first_page)
-    return heading if heading and _words(name) <= _words(heading) else name
+    says_more = is_title(name) and not _words(name) <= _words(heading or "")
+    return heading if heading and not says_more else name
 
 
 def largest_heading(lines: Sequence[SizedLine]) -> str | None:
@@ -59,6 +60,6 @@ def _alike(points: float, others: float) -> bool:
 
 
 def _words(title: str) -> set[str]:
-    """Return what a name says: its words of three letters or more, and its numbers beside them."""
-    words = {word for word in re.findall(r"[^\W_]+", title.casefold()) if not re.fullmatch(r"\D{1,2}", word)}
+    """Return what a name says: its words of three letters or more, and its numbers beside them; no version."""
+    words = {word for word in re.findall(r"[^\W_]+", title.casefold()) if not re.fullmatch(r"\D{1,2}|v\d+", word)}
     return words if any(re.search(r"[^\W\d_]{3}", word) for word in words) else set()

@@ -9,18 +9,22 @@ from ingestion.reading.fields import MAX_TITLE_CHARS
 from ingestion.reading.fields import title as one_title
 
 _FILE_NAME = re.compile(
-    r"\.(pdf|docx?|dotx?m?|xlsx?|pptx?|potx?|tex|dvi|p?s|eps|indd|qxd|html?|rtf|txt|od[tsp]|pages)$", re.IGNORECASE
+    r"\.(pdf|docx?|dotx?m?|xlsx?|pptx?|potx?|tex|dvi|p?s|eps|ind[db]|qx[dp]|vsdx?|html?|rtf|txt|od[tsp]|pages)"
+    r"(\W*\(\d+\)|(:| -) .*|:\w.*)?$|^\S*[_\\]\S*$|^[a-z]:\\|^(file|about):\S*$",
+    re.IGNORECASE,
 )
 # In the languages of most people's programs.
 _PLACEHOLDER = re.compile(
-    r"\W*(untitled|anonymous|unspecified|unknown|none|null|no title|(document |page )?title|(new )?(word )?document"
-    r"|slide|(powerpoint )?presentation( title)?|book|workbook|sheet|worksheet|spreadsheet|template|normal|default"
-    r"|layout|print|scan|office theme|default (design|theme)|(click|tap) to (edit|add) .*|company name|project name"
-    r"|your title here|unbenannt|ohne titel|titel|dokument|präsentation|powerpoint-präsentation|folie|mappe|tabelle"
-    r"|vorlage|sans (titre|nom)|titre|présentation( powerpoint)?|diapositive|classeur|feuil|sin título|título|documento"
-    r"|presentación( de powerpoint)?|diapositiva|libro|hoja|senza titolo|presentazione( (standard di )?powerpoint)?"
-    r"|cartel|foglio|apresentação( do powerpoint)?|pasta|planilha)\W*\d*\W*"
-    r"|microsoft (office )?(word|excel|powerpoint)\b.*",
+    r"[\W_]*(untitled( document)?|anonymous|unspecified|unknown|none|null|no title|(document |page )?title"
+    r"|(new )?(word )?document|slide|(powerpoint )?presentation( title)?|book|workbook|sheet|worksheet|spreadsheet"
+    r"|template|normal|default|layout|page|draft|print( job)?|job|scan|(local|remote) downlevel document|smbprn"
+    r"|full page (fax )?print|office theme|default (design|theme)|(click|tap) to (edit|add) .*|company name"
+    r"|project name|your title here|unbenannt|druckauftrag|entwurf|ohne titel|titel|dokument|präsentation"
+    r"|powerpoint-präsentation|folie|mappe|tabelle|vorlage|sans (titre|nom)|titre|présentation( powerpoint)?"
+    r"|diapositive|classeur|feuil|sin título|título|documento|presentación( de powerpoint)?|diapositiva|libro|hoja"
+    r"|senza titolo|presentazione( (standard di )?powerpoint)?|cartel|foglio|apresentação( do powerpoint)?|pasta"
+    r"|planilha)[\W_]*+\d*+[\W_]*+"
+    r"|microsoft (office )?(word|excel|powerpoint|outlook|publisher)\b.*",
     re.IGNORECASE,
 )
 

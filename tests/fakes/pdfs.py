@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from io import BytesIO
+from typing import NamedTuple
 
 from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.pdfgen.canvas import Canvas
@@ -34,5 +35,38 @@ def make_page(lines: Sequence[tuple[float, str]], *, vertical: str = "") -> byte
         canvas.rotate(90)
         canvas.setFont("Helvetica", 30)
         canvas.drawString(100, -40, vertical)
+    canvas.save()
+    return buffer.getvalue()
+
+
+class Set(NamedTuple):
+    """A line as it is set.
+
+    Attributes:
+        text: of the line.
+        font: its name, as PDF readers know it.
+        points: size of the type.
+        above: from the line above to this one, in points.
+        left: edge of the line, in points from the page's left one.
+    """
+
+    text: str
+    font: str = "Helvetica"
+    points: float = 10
+    above: float = 12
+    left: float = 72
+
+
+def make_typeset(*pages: Sequence[Set]) -> bytes:
+    """Return a PDF with these lines on its pages; one whose distance is 0 stands beside the line before it."""
+    buffer = BytesIO()
+    canvas = Canvas(buffer)
+    for page in pages:
+        height = 800.0
+        for line in page:
+            height -= line.above
+            canvas.setFont(line.font, line.points)
+            canvas.drawString(line.left, height, line.text)
+        canvas.showPage()
     canvas.save()
     return buffer.getvalue()

@@ -114,6 +114,17 @@ def test_a_word_that_is_broken_at_the_end_of_a_line_is_marked_in_both(renderer: 
     assert second[0] < first[0]
 
 
+def test_a_line_with_a_superscript_is_marked(renderer: PageRenderer, tmp_path: Path) -> None:
+    def raised(canvas: Canvas) -> None:
+        for text, x, y, points in (("The 3", 72, 700, 12), ("n", 102.7, 705, 8), (" Committee met", 107.2, 700, 12)):
+            canvas.setFont("Helvetica", points)
+            canvas.drawString(x, y, text)
+
+    (rect,) = marked(renderer, tmp_path, drawn(raised), "The 3n Committee met")
+
+    assert rect[2] > 0.3
+
+
 def test_figures_of_a_row_are_marked_one_by_one(renderer: PageRenderer, tmp_path: Path) -> None:
     def row(canvas: Canvas) -> None:
         canvas.drawString(60, 700, "Revenue")
@@ -131,6 +142,21 @@ def test_the_last_of_500_pages_is_drawn_and_marked(renderer: PageRenderer, tmp_p
     assert mark["complete"]
     assert len(mark["rects"]) == 1
     assert Image.open(io.BytesIO(renderer.image(original, 499, 800))).width == 800
+
+
+def test_what_the_fields_of_a_form_hold_is_drawn(renderer: PageRenderer, tmp_path: Path) -> None:
+    def form(canvas: Canvas) -> None:
+        canvas.acroForm.textfield(
+            value="Ilse", name="a", x=300, y=600, width=80, height=30, borderWidth=0, fillColor=None
+        )
+        canvas.showPage()
+
+    left, top, right, bottom = ink(renderer.image(kept(tmp_path, drawn(form), 1), 0, 1200))
+
+    assert left > 0.5
+    assert right < 0.65
+    assert top > 0.2
+    assert bottom < 0.3
 
 
 def test_a_page_without_text_is_drawn_and_nothing_is_marked(renderer: PageRenderer, tmp_path: Path) -> None:

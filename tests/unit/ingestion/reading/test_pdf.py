@@ -1,11 +1,12 @@
 """PDF files, drawn by the test."""
 
 import pytest
+from reportlab.pdfbase.pdfmetrics import stringWidth
 
 from errors import UnreadableError
 from ingestion.reading.pdf import join_pages, read_pdf
 from ingestion.reading.titles import is_title
-from tests.fakes.pdfs import make_pdf
+from tests.fakes.pdfs import Set, make_pdf, make_typeset
 
 
 def test_pages_are_found_again_by_their_offsets() -> None:
@@ -84,3 +85,28 @@ def test_a_scanned_pdf_is_refused_and_the_remedy_is_ocr() -> None:
 def test_what_is_no_pdf_is_refused(data: bytes) -> None:
     with pytest.raises(UnreadableError, match="not a PDF, or a damaged one"):
         read_pdf(data, "a.pdf")
+
+
+@pytest.mark.fault("D20")
+@pytest.mark.parametrize(
+    ("parts", "rise", "points", "line"),
+    [
+        (["The 3", "n", " Committee met"], 5, 8, "The 3n Committee met"),
+        (["CO", "x", " is counted"], -3, 8, "COx is counted"),
+        (["the sum 2", "n", "-1 of all"], 6, 7, "the sum 2n-1 of all"),
+        (["as shown", "e", ", it holds"], 5, 8, "as showne, it holds"),
+        (["", "1", "Counted in spring"], 8, 7, "1 Counted in spring"),
+    ],
+)
+def test_what_is_raised_or_lowered_stays_in_its_line(parts: list[str], rise: int, points: int, line: str) -> None:
+    before, raised, behind = parts
+    edge = 72 + stringWidth(before, "Helvetica", 12)
+    lines = [
+        Set("Some line above.", points=12),
+        Set(before, points=12, above=20),
+        Set(raised, points=points, above=-rise, left=edge),
+        Set(behind, points=12, above=rise, left=edge + stringWidth(raised, "Helvetica", points)),
+        Set("Some line below.", points=12, above=14),
+    ]
+
+    assert read_pdf(make_typeset(lines), "a.pdf").text == f"Some line above.\n{line}\nSome line below."

@@ -20,12 +20,46 @@ def test_several_running_lines_are_taken_off_from_the_outside_in() -> None:
     assert drop_running_lines(pages) == ["body a\n\nACME", "body b", "body c", "body d"]
 
 
-def test_lines_on_half_of_the_pages_or_in_a_short_document_stay() -> None:
+def test_lines_on_half_of_the_pages_stay() -> None:
     mixed = ["Same\na", "Same\nb", "Other\nc", "Else\nd"]
-    short = ["Same\na", "Same\nb", "Same\nc"]
 
     assert drop_running_lines(mixed) == mixed
-    assert drop_running_lines(short) == short
+
+
+@pytest.mark.fault("D20")
+@pytest.mark.parametrize(
+    ("lines", "kept"),
+    [
+        (["Dam log 2024", "Dam log 2024"], ["Dam log 2024"]),
+        (["1", "2"], []),
+        (["Page 7 of 8", "Page 8 of 8"], []),
+        (["- 1 -", "- 2 -", "- 3 -"], []),
+        (["Dam log | 1/3", "Dam log | 2/3", "Dam log | 3/3"], ["Dam log | 1/3"]),
+        (["11/28/26, 9:10 AM 1/2", "11/28/26, 9:10 AM 2/2"], ["11/28/26, 9:10 AM 1/2"]),
+    ],
+)
+def test_running_lines_of_a_document_of_few_pages_go(lines: list[str], kept: list[str]) -> None:
+    headed = drop_running_lines([f"{line}\ntext {name}" for line, name in zip(lines, "abc", strict=False)])
+    footed = drop_running_lines([f"text {name}\n{line}" for line, name in zip(lines, "abc", strict=False)])
+
+    assert [line for page in headed for line in page.split("\n") if not line.startswith("text")] == kept
+    assert [line for page in footed for line in page.split("\n") if not line.startswith("text")] == kept
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["Valve 133 43", "Valve 170 80"],
+        ["V-1 10", "V-2 11"],
+        ["Total 4", "Total 7"],
+        ["Same", "Other", "Else"],
+        ["Same"],
+    ],
+)
+def test_rows_that_are_alike_stay_in_a_document_of_few_pages(lines: list[str]) -> None:
+    pages = [f"text {name}\n{line}" for line, name in zip(lines, "abc", strict=False)]
+
+    assert drop_running_lines(pages) == pages
 
 
 def test_empty_pages_stay_in_place_and_do_not_count() -> None:

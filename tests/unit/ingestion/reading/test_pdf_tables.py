@@ -85,6 +85,27 @@ def test_the_lines_of_a_cell_are_one_cell() -> None:
     assert f"Pump\t{words}\t1.5" in document.text
 
 
+@pytest.mark.fault("D20")
+@pytest.mark.parametrize(
+    "title", [None, Paragraph("Duties", ParagraphStyle("title", fontSize=18, spaceAfter=14, alignment=1))]
+)
+def test_a_table_of_words_with_a_column_of_sentences_has_names(title: Paragraph | None) -> None:
+    style = ParagraphStyle("cell")
+    duties = {
+        "Pilot": "Meets each vessel at the outer buoy and brings it to its berth",
+        "Boatman": "Takes the lines ashore and makes them fast before the pilot leaves",
+        "Clerk": "Keeps the register of vessels",
+    }
+    rows: list[list[Any]] = [["Post", "What it does", "Ask"]]
+    rows += [[post, Paragraph(duty, style), name] for (post, duty), name in zip(duties.items(), "AMT", strict=True)]
+    document = read(*([title] if title else []), Table(rows, colWidths=(80, 180, 60)))
+
+    assert statements(document) == [
+        {"Post": post, "What it does": duty, "Ask": name}
+        for (post, duty), name in zip(duties.items(), "AMT", strict=True)
+    ]
+
+
 def test_a_table_goes_on_on_the_next_page() -> None:
     rows = [["No.", "Vessel", "Cargo"], *([str(place), f"Ship {place}", str(7 * place)] for place in range(1, 80))]
     said = statements(read(Table(rows)))

@@ -19,6 +19,10 @@ HEADING = [SizedLine("BERT: Deep Bidirectional", 14), SizedLine("Transformers", 
         ("", HEADING, "ACME_2017_10K.pdf", "ACME 2017 10K"),
         ("", [SizedLine("FORM 10-K", 20)], "ACME_2017_10K.pdf", "ACME 2017 10K"),
         ("", [], "my_notes.pdf", "my notes"),
+        ("", HEADING, "scan_0001.pdf", "BERT: Deep Bidirectional Transformers"),
+        ("Print Job 7", HEADING, "Untitled-2.pdf", "BERT: Deep Bidirectional Transformers"),
+        ("Layout 1", HEADING, "transformers_v3.pdf", "BERT: Deep Bidirectional Transformers"),
+        ("bert_camera_ready", HEADING, "bert.pdf", "BERT: Deep Bidirectional Transformers"),
     ],
 )
 def test_a_heading_takes_the_place_of_a_name_that_says_no_more(

@@ -6,7 +6,20 @@ from ingestion.reading.titles import own_title
 
 
 @pytest.mark.parametrize(
-    "title", ["Annual report 2017", "Wychmoor Salt Works", "Slide rules of the sea", "年報", "Normal accidents"]
+    "title",
+    [
+        "Annual report 2017",
+        "Wychmoor Salt Works",
+        "Slide rules of the sea",
+        "年報",
+        "Normal accidents",
+        "TCP/IP in depth",
+        "Draft horses",
+        "Print shops of Leith",
+        "Page turners",
+        "COVID-19",
+        "Job 1:21 and grief",
+    ],
 )
 def test_titles_are_kept(title: str) -> None:
     assert own_title(title) == title
@@ -19,6 +32,10 @@ def test_titles_are_kept(title: str) -> None:
         "PowerPoint Presentation", "Book1", "Slide 1", "Word Document", "Document1", "Normal.dotm", "report_v2.docx",
         "Office Theme",
         "PowerPoint-Präsentation", "Présentation PowerPoint", "Mappe1", "Click to edit Master title style", "2017", "x",
+        "Untitled document", "Untitled_2", "Draft", "Draft 2", "Entwurf", "Page 1", "Layout 1", "brochure.qxp",
+        "brochure_v2.qxp:Layout 1", "plan.vsd", "report.pdf (1)", "report.pdf - Adobe Acrobat", "annual_report_final",
+        "C:\\docs\\annual report", "about:blank", "file:///tmp/x", "Print", "Print Job 12", "Remote Downlevel Document",
+        "smbprn.00004321", "Druckauftrag", "Job_1234", "Microsoft Outlook - Memo Style",
     ],
 )  # fmt: skip
 def test_what_programs_leave_is_no_title(title: object) -> None:
