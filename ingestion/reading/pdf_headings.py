@@ -38,7 +38,8 @@ _NUMBER = re.compile(
     r"(?:[.:)]?(?= )|[.:]?$)"
 )
 _LETTER = re.compile(r"[^\W\d_]")
-_NO_TITLE = re.compile(r"[•▪◦‣*·–—-] |\S*(?:https?:|www\.|@)\S")
+_BULLET = re.compile(r"[•▪◦‣*·–—-] ")
+_ADDRESS = re.compile(r"https?:|www\.|@")
 _ENDS_AS_TEXT = (",", ";", "-", "–", BROKEN_HYPHEN)
 
 
@@ -157,7 +158,9 @@ def _groups(page: int, lines: Sequence[Line], text: _Text, running: set[tuple[st
 def _style(line: Line, text: _Text) -> tuple[float, int] | None:
     """Return how a line stands out; None if it does not, or cannot be a heading."""
     size, words = _size(line), line.text
-    if line.parted or len(words) > LONGEST_HEADING_CHARS or _NO_TITLE.match(words):
+    if line.parted or len(words) > LONGEST_HEADING_CHARS or _BULLET.match(words):
+        return None
+    if _ADDRESS.search(words.split(maxsplit=1)[0]):
         return None
     letters = "".join(_LETTER.findall(words))
     # Letters count as bytes, so that one ideograph is enough.

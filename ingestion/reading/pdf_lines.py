@@ -32,7 +32,10 @@ def drop_running_lines(pages: Sequence[str]) -> list[str]:
     if filled > 1:
         for edge in (0, -1):
             _peel(split, edge, filled)
-    return ["\n".join(lines) for lines in split]
+    # A page of nothing else is a copy of another, not a header.
+    return [
+        "\n".join(lines) if lines or filled >= _MIN_PAGES else page for lines, page in zip(split, pages, strict=True)
+    ]
 
 
 def _peel(pages: list[list[str]], edge: int, filled: int) -> None:

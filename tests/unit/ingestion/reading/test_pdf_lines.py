@@ -62,6 +62,12 @@ def test_rows_that_are_alike_stay_in_a_document_of_few_pages(lines: list[str]) -
     assert drop_running_lines(pages) == pages
 
 
+def test_a_page_that_is_a_copy_of_another_stays() -> None:
+    pages = ["Heat moves from\nthe cold side."] * 2
+
+    assert drop_running_lines(pages) == pages
+
+
 def test_empty_pages_stay_in_place_and_do_not_count() -> None:
     assert drop_running_lines(["a\n1", "", "b\n2", "c\n3", "", "d\n4"]) == ["a", "", "b", "c", "", "d"]
 
