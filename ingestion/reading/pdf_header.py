@@ -19,7 +19,7 @@ from ingestion.reading.pdf_tables import PERIOD, Grid, Piece, Row, is_figure, ma
 # Rows of a header and characters of a name; the share of the table's width that a rule below it has.
 HEADER_ROWS, NAME_CHARS = 5, 100
 HEADER_RULE_SHARE = 0.55
-# A name above a column of sentences has at most so many words, each sentence at least so many.
+# Words of a name above a column of sentences, at most, and of each sentence, at least.
 NAME_WORDS, PROSE_WORDS = 3, 5
 # A shaded box of a row is at most this many lines high.
 ROW_SHADE_LINES = 4

@@ -24,7 +24,7 @@ LARGER, SMALLER, SMALLER_BOLD = 1.08, 0.93, 0.8
 FULL_LINE = 0.75
 # In distances of the text's lines: a heading stands at least so far below what is before it, its own lines nearer.
 SPACE_ABOVE, SPACE_WITHIN = 1.2, 1.5
-# A heading has at most so many lines, a large one more; so many words if it ends like a sentence.
+# Lines of a heading, of a large one, and words of one that ends like a sentence, at most.
 HEADING_LINES, LARGE_LINES, LARGE = 2, 4, 1.3
 SENTENCE_WORDS = 8
 # What more of the text than this has does not stand out in it.

@@ -17,10 +17,10 @@ from ingestion.reading.pdf_page import Boxes, PageText, wide_spaces
 
 # In heights of the type: a gap that may be one between cells, and the gap between words that are not set apart.
 WIDE_GAP, WORD_GAP = 0.45, 0.22
-# The second line of a paragraph stands at most so far below the first, the others at most so many times further; all
-# begin and end at the same places but for this.
+# How far the second line of a paragraph stands below the first at most; how many times further the others do; and how
+# far lines begin and end apart.
 LINE_PITCH, SAME_PITCH, EDGE = 2.2, 1.2, 0.15
-# Of the lines of several words before the last at least this share ends where the paragraph does.
+# Share of the lines before the last, of several words each, that end where the paragraph does, at least.
 FLUSH_SHARE = 0.6
 # Of gaps that are alike the widest is at most so much wider.
 ALIKE = 1.25

@@ -28,7 +28,7 @@ SIGN_GAP, BEFORE_SIGN_GAP, BEHIND_SIGN_GAP = 12.0, 0.15, 2.0
 # A row of a table may have this many lines; rows of one piece that may stand between those of several.
 ROW_LINES = 14
 BETWEEN_ROWS = 3
-# Rows stand at most so far below each other, in heights of the type.
+# How far rows stand below each other at most, in heights of the type.
 ROW_GAP = 3.2
 # What is set this much larger than a table is the heading above it.
 TITLE_HEIGHT = 1.25
