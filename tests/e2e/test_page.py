@@ -90,6 +90,7 @@ def test_a_browser_at_the_service_s_address_gets_the_page_and_a_program_the_ping
     page.goto(service.url)
 
     expect(page.get_by_role("button", name=HEAT_QUESTION)).to_be_visible()
+    expect(page.get_by_text("Answers are quotes")).to_be_visible()
     assert httpx.get(service.url).json() == {"ping": "pong!"}
 
 
@@ -108,6 +109,14 @@ def test_a_preset_question_is_answered_with_sources_that_open_marked_in_their_do
     expect(page.locator(".evidence mark.around").first).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.locator(".evidence")).to_have_count(0)
+
+
+def test_what_makes_an_answer_doubtful_stands_above_it(page: Page, service: Program) -> None:
+    asked(page, service, "How much does the ground source heat pump QT-77 cost in euros?")
+
+    note = page.locator(".exchange .note", has_text="QT-77")
+    expect(note).to_be_visible(timeout=10_000)
+    expect(page.locator(".exchange .note ~ .prose")).to_be_visible()
 
 
 def test_a_cited_table_row_is_marked_in_the_table_and_keys_walk_the_sources(page: Page, service: Program) -> None:

@@ -22,6 +22,7 @@ export function Answer({ exchange, latest, again, show, shown }) {
     <article class="exchange" ref=${article}>
       <h2 class="asked">${question}</h2>
       <${Steps} steps=${steps} running=${running} answerId=${reply?.answer_id} took=${duration(reply?.timings_ms?.total)} />
+      ${reply && html`<${Notes} warnings=${reply.warnings.filter(isDoubt)} />`}
       ${text && html`<${Prose} text=${text} citations=${citations} unsupported=${reply?.unsupported} open=${open} shown=${shown} busy=${running} />`}
       ${latest && html`<${Announcer} text=${text} state=${state} answered=${reply?.answered} />`}
       ${state === "stopped" && html`<p class="note">${t("stopped")}</p>`}
@@ -166,11 +167,18 @@ function Below({ reply, open, show, shown }) {
   const unsaid = [...new Set(unsupported.map((one) => one.text))].join(", ");
   return html`
     ${unsaid && html`<p class="note">${t("unsupported")}: ${unsaid}</p>`}
-    ${warnings.length > 0 && html`<p class="note">${t("warnings")}: ${warnings.map((one) => one.replace(/^\w+: /, "")).join(" ")}</p>`}
+    <${Notes} warnings=${warnings.filter((one) => !isDoubt(one))} />
     ${nearest.length > 0 && html`<section class="places"><h3>${t("nearest")}</h3>
       ${nearest.map((one) => html`<${Place} place=${one} shown=${shown} open=${() => show({ ...one, label: one.title })} />`)}</section>`}
     ${citations.length > 0 && html`<details class="places"><summary>${t("sources")} (${citations.length})</summary>
       ${citations.map((one) => html`<${Place} place=${one} shown=${shown} open=${() => open(one)} />`)}</details>`}`;
+}
+
+// What makes an answer doubtful is read before it, the rest below.
+const isDoubt = (warning) => /^(absent_identifier|low_confidence):/.test(warning);
+
+function Notes({ warnings }) {
+  return warnings.length > 0 && html`<p class="note">${t("warnings")}: ${warnings.map((one) => one.replace(/^\w+: /, "")).join(" ")}</p>`;
 }
 
 function Place({ place, open, shown }) {

@@ -135,6 +135,7 @@ function Talk({ config, corpus, corpora, query, show, shown, id, begin, renew })
           ${config.modes.map((one) => html`<option value=${one}>${t("modes")[one]}</option>`)}</select></label>
         ${config.writers.length > 1 && html`<label class="mode">${t("writer")} <select value=${writer} onInput=${({ target }) => { setWriter(target.value); remember("writer", target.value); }}>
           ${config.writers.map((one) => html`<option value=${one}>${one === "quotes" ? t("quotes") : one}</option>`)}</select></label>`}
+        ${config.writers.length === 1 && usual === "quotes" && html`<span class="note">${t("quotesOnly")}</span>`}
         ${exchanges.length > 0 && !busy && html`<button type="button" class="quiet" onClick=${renew}>${t("newConversation")}</button>`}
       </div>
     </form>`;
