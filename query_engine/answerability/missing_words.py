@@ -12,10 +12,10 @@ from query_engine.answerability.classifier import Confidence
 from query_engine.schema.passage import Passage
 from query_engine.text.light_words import is_light
 from query_engine.text.term_weights import CorpusWords
+from query_engine.text.words import WORD
 
 MAX_WORDS = 3
 _WORD = re.compile(r"\w+(?:['’]\w+)?")
-_PART = re.compile(r"\w+")
 _ENDING = re.compile(r"(?:n['’]t|['’]\w+)$")
 
 
@@ -37,7 +37,7 @@ def missing_words(
     typed: dict[str, str] = {}
     # Only in English an apostrophe stands before an ending.
     english = words is corpus_words
-    for word in map(_without_ending, _WORD.findall(asked)) if english else _PART.findall(asked):
+    for word in map(_without_ending, _WORD.findall(asked)) if english else WORD.findall(asked):
         terms = words.terms(word)
         if len(terms) == 1 and not is_light(word):
             typed.setdefault(terms[0], word)

@@ -13,7 +13,7 @@ from functools import cached_property
 from babel.dates import get_month_names
 
 # Letters and digits, joined by marks without a space between them.
-_TOKEN = re.compile(r"[^\W_]+(?:[-./:_–][^\W_]+)*")
+_TOKEN = re.compile(r"§+|[^\W_]+(?:[-./:_–][^\W_]+)*")
 _PIECE = re.compile(r"[^\W\d_]+|\d+|[-./:_–]")
 # Of the documents' languages; a date is written with its month's name as often as without.
 _MONTH_LANGUAGES = ("en", "de", "fr", "es", "it", "nl", "pt")
@@ -89,8 +89,7 @@ def identifiers(question: str) -> tuple[Identifier, ...]:
     """
     found: dict[str, Identifier] = {}
     before = ""
-    for match in re.finditer(r"§+|" + _TOKEN.pattern, question):
-        word = match[0]
+    for word in _TOKEN.findall(question):
         one = _identifier(word, before.casefold())
         if one is not None:
             found.setdefault(one.text, one)

@@ -4,7 +4,6 @@ Flow: passages that do not answer -> `reading.py` has scored their sentences -> 
 views show as links. Whether the question is declined is decided elsewhere. Pure.
 """
 
-import re
 from collections.abc import Iterable, Sequence
 
 from query_engine.reader.reading import LeafReader
@@ -13,7 +12,6 @@ from query_engine.schema.passage import DocumentKey, Passage
 
 MAX_NEAREST = 3
 MAX_QUOTE_CHARS = 240
-_WORDS = re.compile(r"\S.*\S|\S", re.DOTALL)
 
 
 def nearest_sentences(reader: LeafReader, question: str, passages: Sequence[Passage]) -> tuple[Nearest, ...]:
@@ -36,13 +34,12 @@ def first_words(passages: Iterable[Passage]) -> tuple[Nearest, ...]:
 
 def _place(passage: Passage, start: int, text: str) -> Nearest | None:
     """Return the words of a text at `start`, cut between words if it is long; None for blank text."""
-    words = _WORDS.search(text)
-    if words is None:
+    quote = text.strip()
+    if not quote:
         return None
-    quote = words[0]
     if len(quote) > MAX_QUOTE_CHARS:
-        quote = re.sub(r"\s+\S*\Z", "", quote[: MAX_QUOTE_CHARS + 1])[:MAX_QUOTE_CHARS]
-    start += words.start()
+        quote = quote[: MAX_QUOTE_CHARS + 1].rsplit(None, 1)[0][:MAX_QUOTE_CHARS]
+    start += len(text) - len(text.lstrip())
     return Nearest(passage.doc_id, passage.title, passage.url, start, start + len(quote), quote, passage.corpus)
 
 

@@ -31,13 +31,13 @@ from query_engine.synthesis.base import Declined, Piece, Synthesizer, Writer
 from query_engine.synthesis.places import best_place
 from query_engine.synthesis.quoting import within
 from query_engine.synthesis.unsupported import Held, unsupported
+from query_engine.text.words import MARK
 from query_engine.translations import in_language
 
 # Kept free for quoting, which takes a tenth of a second on an idle machine.
 QUOTING_S = 5.0
 CUT = " …"
 TOO_SLOW = "The {synthesizer} synthesizer had not finished when the time for it was over."
-_MARK = re.compile(r"\[(\d{1,3})\]")
 _WHOLE_SENTENCE = re.compile(r"\w[.!?][\"'”’)]*(?:\s|\Z)")
 
 logger = logging.getLogger(__name__)
@@ -112,7 +112,7 @@ class Answer:
     def _cited(self, text: str) -> tuple[Citation, ...]:
         """Return what the text cites; marks whose sentence time cut short cite the place nearest to all of it."""
         cited, cut_short = self.citations.all(self.cited), Citations()
-        for number in {int(mark) for mark in _MARK.findall(text)} - {citation.number for citation in cited}:
+        for number in {int(mark) for mark in MARK.findall(text)} - {citation.number for citation in cited}:
             if passage := self.citations.passage(number):
                 cut_short.cite(passage, *best_place(passage, text), number=number)
         return tuple(sorted((*cited, *cut_short.all()), key=lambda citation: (citation.number, citation.start)))

@@ -3,16 +3,15 @@
 Flow: `cited_text.py` (a sentence and the source that it cites) -> **here** -> the span that the citation shows. Pure.
 """
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 
 from index.documents.sentences import split_sentences
 from query_engine.schema.passage import Passage
+from query_engine.text.words import WORD
 
 Span = tuple[int, int]
 
-_WORD = re.compile(r"\w+")
 # A shared figure says as much as this many shared words.
 FIGURE_WEIGHT = 3.0
 
@@ -44,4 +43,4 @@ def shares(texts: Sequence[str], sentence: str) -> list[float]:
 
 
 def _words(text: str) -> frozenset[str]:
-    return frozenset(word for word in _WORD.findall(text.casefold()) if len(word) > 2 or word[0].isdigit())
+    return frozenset(word for word in WORD.findall(text.casefold()) if len(word) > 2 or word[0].isdigit())

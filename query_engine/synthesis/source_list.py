@@ -8,13 +8,13 @@ import re
 from collections.abc import Sequence
 
 from query_engine.schema.source import Source
+from query_engine.text.words import WORD
 
 _LISTED = re.compile(r"[ \t]*(?:[-*+•] +|\d{1,3}[.)] +)?(?:\[\^?(\d{1,3})\]:?|【(\d{1,3})】)[ \t]*(.*)")
 _LISTED_BEGUN = re.compile(r"[ \t]*(?:[-*+•] *|\d{1,3}[.)]? *)?(?:[\[【]\^?\d{0,3})?")
 _TITLES = ("sources", "references", "citations", "quellen", "références", "fuentes", "referencias", "fonti")
 _TITLE = re.compile(r"[\s#*_]*+([^\W_]*+)[\s:*_]*+")
 _FENCES = ("```", "~~~")
-_WORD = re.compile(r"\w+")
 
 
 class WithoutSourceList:
@@ -85,6 +85,6 @@ class WithoutSourceList:
         number = int(found[1] or found[2])
         if not 1 <= number <= len(self._sources):
             return False
-        words = _WORD.findall(found[3].casefold())
-        header = set(_WORD.findall(self._sources[number - 1].header.casefold()))
+        words = WORD.findall(found[3].casefold())
+        header = set(WORD.findall(self._sources[number - 1].header.casefold()))
         return 2 * sum(word in header for word in words) >= len(words)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from index.plain_letters import plain_letters
 from query_engine.schema.events import Unsupported
 from query_engine.text.spelt_numbers import SPELT_NUMBERS
+from query_engine.text.words import MARK
 
 _EXACT = re.compile(
     r"(?P<address>https?://[^\s<>()\[\]`\"'|]+|(?<![\w.+-])[\w.+-]++@[\w-]+(?:\.[\w-]+)+)"
@@ -20,7 +21,6 @@ _EXACT = re.compile(
     r"|(?P<name>(?<![\w-])(?:[A-Za-z]\w*_\w+|[a-z]+[A-Z]\w*|[A-Z]{2,}\d+\w*)(?!\w))"
     r"|(?P<figure>(?<![\w.])\d+(?:[.,:/×–-]?\d+)*(?![\w]))"
 )
-_MARK = re.compile(r"\[\d{1,3}\]")
 _ORDINAL = re.compile(r"[ \t]*(?:#{1,6} )?\d{1,3}[.)][ \t]")
 _THOUSANDS = re.compile(r"(?<=\d)[,'’\u202f\u00a0 ](?=\d{3}(?!\d))")
 _DATE = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}")
@@ -80,7 +80,7 @@ def found_again(texts: Iterable[str], answer: str) -> tuple[Unsupported, ...]:
 
 def _facts(answer: str) -> Iterator[tuple[str, int, int]]:
     """Yield kind and place of what can be compared; citation marks and numbers of lists are not of the answer."""
-    blank = _MARK.sub(lambda mark: " " * len(mark[0]), answer)
+    blank = MARK.sub(lambda mark: " " * len(mark[0]), answer)
     position = 0
     for line in blank.splitlines(keepends=True):
         ordinal = _ORDINAL.match(line)

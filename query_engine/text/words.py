@@ -3,6 +3,8 @@
 import re
 
 WORD = re.compile(r"\w+")
+# The mark of a citation, with its number.
+MARK = re.compile(r"\[(\d{1,3})\]")
 
 
 def first_words(text: str, words: int | None) -> str:

@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 CALLS = frozenset({"compile", "search", "match", "fullmatch", "findall", "finditer", "split", "sub", "subn"})
 # Folder: calls, alternatives.
-BUDGET = {"query_engine": (70, 235), "research": (29, 92)}
+BUDGET = {"query_engine": (61, 149), "research": (29, 92)}
 
 
 def patterns(folder: Path) -> Iterator[str]:

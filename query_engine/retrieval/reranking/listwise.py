@@ -15,6 +15,7 @@ from errors import LLMError
 from query_engine.llms.helper import PromptHelper
 from query_engine.runtime.deadline import Deadline
 from query_engine.text.markdown_escape import without_marks
+from query_engine.text.words import MARK
 
 PROMPT = """Below are {count} passages, each after its number in brackets.
 Rank them by how well they help to answer this question: {question}
@@ -26,7 +27,6 @@ Write only the numbers of all {count} passages, the most helpful first, in this 
 # A number in brackets, a sign between two.
 TOKENS_PER_NUMBER = 8
 MIN_PASSAGE_TOKENS = 16
-_BRACKETED = re.compile(r"\[(\d{1,4})\]")
 _NUMBER = re.compile(r"\b\d{1,4}\b")
 # What stands between and beside the numbers of a list.
 _OF_A_LIST = frozenset("0123456789[]().,;:>-* \t\n")
@@ -139,7 +139,7 @@ def parse_ranking(reply: str, count: int) -> list[int]:
     Raises:
         LLMError: no passage is named.
     """
-    named = _named(_BRACKETED.findall(reply) or _NUMBER.findall(reply), count)
+    named = _named(MARK.findall(reply) or _NUMBER.findall(reply), count)
     if not named:
         raise LLMError("The language model named no passage in its ranking.", "Use a larger model.")
     return named + [i for i in range(count) if i not in named]
@@ -152,7 +152,7 @@ def read_ranking(reply: str, count: int) -> WindowRanking:
     that chats writes "2 of the passages" as well. A reply that names no passage leaves the order as it was.
     """
     bare = set(reply) <= _OF_A_LIST
-    numbers = _BRACKETED.findall(reply) or (_NUMBER.findall(reply) if bare else [])
+    numbers = MARK.findall(reply) or (_NUMBER.findall(reply) if bare else [])
     named = _named(numbers, count)
     missing = count - len(named)
     if not named:
