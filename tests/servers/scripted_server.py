@@ -13,6 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Generic, Self, TypeVar
+from weakref import WeakSet
 
 ScriptT = TypeVar("ScriptT")
 
@@ -32,6 +33,7 @@ class ScriptedServer(ABC, Generic[ScriptT]):
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name=type(self).__name__)
         self._tasks: set[asyncio.Task[None]] = set()
+        self._writers: WeakSet[asyncio.StreamWriter] = WeakSet()
 
     def play(self, *scripts: ScriptT) -> None:
         """Set the scripts of the next requests."""
@@ -71,15 +73,25 @@ class ScriptedServer(ABC, Generic[ScriptT]):
 
     async def _close(self) -> None:
         self._server.close()
+        await self._turns()  # a connection that was just accepted gets its task
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await asyncio.sleep(0)  # transports close at the loop's next turn
+        for writer in self._writers:
+            writer.transport.abort()
+        await self._turns()
+
+    @staticmethod
+    async def _turns() -> None:
+        """Let the loop do what it has put off to its next turns: transports open and close there."""
+        for _ in range(3):
+            await asyncio.sleep(0)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
         self._tasks.add(task)
+        self._writers.add(writer)
         task.add_done_callback(self._tasks.discard)
         try:
             with suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):

@@ -118,8 +118,9 @@ def test_failures_are_told_and_not_tried_again(
 def test_the_deadline_ends_a_request(connect: Connect, server: ScriptedModels, script: Script) -> None:
     server.play(script)
 
+    deadline = Deadline(10, lambda: 20.0 if server.open_requests else 0.0)
     with pytest.raises(OutOfTimeError, match="while the reranking server was scoring"):
-        connect().score(QUESTION, TEXTS, Deadline(0.05))
+        connect().score(QUESTION, TEXTS, deadline)
     assert server.wait_until(lambda server: not server.open_requests)
 
 
