@@ -219,7 +219,7 @@ class Engine:
         if not expected and not (self._models and retrieval.passages):
             yield steps.declined(confidence)
             reason = "generated_no_answer_low_confidence" if retrieval.passages else "no_retrieval"
-            yield self._declined(inquiry.text, answer, reason, confidence, retrieval.passages)
+            yield self._declined(inquiry.text, answer, reason, confidence, retrieval.passages, absent=absent)
             return
         in_doubt = not expected or confidence.value < self._settings.answer.low_confidence
         yield steps.doubtful(confidence) if in_doubt else steps.confident(confidence)
@@ -232,16 +232,22 @@ class Engine:
         else:
             yield steps.nothing_written(confidence)
             reason = "generated_no_answer_but_confident" if expected else "generated_no_answer_low_confidence"
-            yield self._declined(inquiry.text, answer, reason, confidence, retrieval.passages)
+            yield self._declined(inquiry.text, answer, reason, confidence, retrieval.passages, absent=absent)
 
     def _declined(
-        self, asked: str, answer: Answer, reason: str, confidence: Confidence, found: Sequence[Passage]
+        self,
+        asked: str,
+        answer: Answer,
+        reason: str,
+        confidence: Confidence,
+        found: Sequence[Passage],
+        *,
+        absent: Sequence[str],
     ) -> Done:
         """Close a declined answer with what was missing, and with the places where a reader may look."""
         if not found:
             return answer.done(reason, steps.NOTHING_FOUND)
         answer.nearest = nearest_sentences(self.reader, answer.question, answer.passages)
-        absent = absent_identifiers(asked, self.corpus)
         missing = absent or missing_words(asked, confidence, found, self.corpus.lexical_index)
         words = ", ".join(f'"{word}"' for word in missing)
         return answer.done(reason, steps.UNMENTIONED, words=words) if words else answer.done(reason)

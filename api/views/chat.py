@@ -198,5 +198,5 @@ def _missing(message: str, written: str) -> str:
         return message.removeprefix(written)
     if message.startswith(written.rstrip()):
         return message.removeprefix(written.rstrip()).lstrip()
-    # The time was over between a synthesizer's failure and the word that its text is withdrawn.
+    # Time ran out after a synthesizer failed and before its text was withdrawn.
     return WITHDRAWN.format(reason=LATE) + message

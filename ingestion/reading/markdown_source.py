@@ -54,7 +54,7 @@ def visible(text: str) -> str:
 class _Source:
     def __init__(self, text: str) -> None:
         self._text = text
-        self._absent: set[str] = set()  # marks that do not occur any more
+        self._absent: set[str] = set()  # marks that do not occur again
 
     def behind_code(self, mark: str, place: int, *, fenced: bool) -> int:
         """Return where code ends; that of a fence that is not closed ends with the text."""
@@ -92,7 +92,10 @@ class _Source:
         return max(place, self._text.rfind("{%", place, self._behind("endraw", place)))
 
     def _behind(self, mark: str, place: int, limit: int | None = None) -> int:
-        """Return the place behind a mark, 0 if it does not come; without a limit it is sought in vain but once."""
+        """Return the offset after the next mark; 0 if absent.
+
+        A mark that was found absent without a limit is not searched for again.
+        """
         if mark in self._absent:
             return 0
         found = self._text.find(mark, place, limit)

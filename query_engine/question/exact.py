@@ -30,7 +30,9 @@ def leaves_naming(one: Identifier, corpus: Corpus, versions: Collection[str] | N
             return None
         held.update(words.holding(spelling, versions))
     documents = corpus.documents.get_versions({split_node_id(name)[0] for name in held})
-    return frozenset(name for name in held if one.pattern.search(_text(name, documents)))
+    leaves = {name: _leaf(name, documents) for name in held}
+    texts = {name: leaf[0].text[leaf[1] : leaf[2]] for name, leaf in leaves.items() if leaf}
+    return frozenset(name for name, text in texts.items() if one.pattern.search(text))
 
 
 def is_absent(one: Identifier, corpus: Corpus) -> bool:
@@ -52,11 +54,9 @@ def named_shares(
     """
     found = {}
     for name in names:
-        version, position = split_node_id(name)
-        document = documents.get(version)
-        if document is None or position >= len(document.tree):
+        if (leaf := _leaf(name, documents)) is None:
             continue
-        start, end = document.tree[position][1:3]
+        document, start, end = leaf
         structure = document.structure
         headings = structure.heading_path(structure.place(start), document.text) if structure else ()
         text = "\n".join((document.title, document.doc_id, *headings, document.text[start:end]))
@@ -65,10 +65,11 @@ def named_shares(
     return found
 
 
-def _text(name: str, documents: Mapping[str, StoredDocument]) -> str:
+def _leaf(name: str, documents: Mapping[str, StoredDocument]) -> tuple[StoredDocument, int, int] | None:
+    """Return a leaf's document, and where the leaf begins and ends in it; None if the document is being replaced."""
     version, position = split_node_id(name)
     document = documents.get(version)
     if document is None or position >= len(document.tree):
-        return ""
-    start, end = document.tree[position][1:3]
-    return document.text[start:end]
+        return None
+    span = document.tree[position]
+    return document, span.start, span.end

@@ -50,7 +50,7 @@ def test_a_line_that_stands_out_from_the_text_is_a_heading(line: Set) -> None:
 @pytest.mark.parametrize(
     "lines",
     [
-        [Set("The gate must never be left", BOLD), Set("open over night by anybody, whoever they are.")],
+        [Set("The gate must never be left", BOLD), Set("open overnight by anyone on the staff.")],
         [Set("Note that this is a long and weighty sentence of its own.", BOLD, above=24)],
         [Set("Figure 3. Sluices in spring", BOLD, above=24)],
         [Set("1. Open the gate.", above=24), Set("2. Wait for the horn.", above=24), Set("3. Close it.", above=24)],

@@ -90,7 +90,7 @@ PROSE = {
     ),
     "English": (
         "cp1252",
-        "The “ship’s” café opens at eight — £2 a cup, as Dr. Müller said². Whoever comes late must wait until next",
+        "The “ship’s” café opens at eight — £2 a cup, as Dr. Müller said². Anyone who comes late must wait until next",
     ),
 }
 
