@@ -1,4 +1,4 @@
-"""Tell the encoding of a text that is neither marked, declared nor UTF-8, by the language that it makes sense in.
+"""Guess the encoding of a text that is neither marked, declared nor UTF-8: the one in which it reads best.
 
 Flow: bytes -> `text.py` -> **here** -> the name of an encoding. Loads the model of languages (`language.py`) at its
 first use, since most text is UTF-8.
