@@ -1,6 +1,7 @@
 """Read manual pages: sections, options with what they do, examples.
 
-Flow: file bytes -> **here**, `mdoc.py` for pages in the BSDs' language -> `markup.py` -> `Document`. Pure.
+Flow: file bytes -> **here** -> `man_page.py` -> `Document`. Pure. Pages in mdoc, the language of the BSDs, are refused:
+`mandoc` converts them.
 
 Options and other tagged paragraphs are items, "-a, --all: show everything"; what is set without filling is code. Words
 that are bold or in italics are words like others.
@@ -8,10 +9,10 @@ that are bold or in italics are words like others.
 
 import re
 
+from errors import UnreadableError
 from index.documents.store import Document
 from ingestion.reading.man_page import Page
 from ingestion.reading.markup import Items, finished
-from ingestion.reading.mdoc import Mdoc
 from ingestion.reading.roff import Roff
 from ingestion.reading.text import decode, one_line
 
@@ -214,18 +215,21 @@ def read_man(data: bytes, doc_id: str) -> Document:
     Else it is what of that is known, or the file's name.
 
     Raises:
-        UnreadableError: no text, or binary data.
+        UnreadableError: no text, binary data, or a page in mdoc.
     """
     coding = _CODING.search(b"\n".join(data.split(b"\n", 2)[:2]))
     text = decode(data, coding[1].decode("ascii") if coding else None).replace("\r\n", "\n")
-    roff = Roff(text)
     header = _HEADER.search(text)
-    page = Mdoc(roff) if header and header[1] != "TH" else _Man(roff)
+    if header and header[1] != "TH":
+        raise UnreadableError(
+            "It is a manual page in mdoc, which is not read.", "Convert it: mandoc -T man page.1 > converted.1"
+        )
+    page = _Man(Roff(text))
     page.read()
     return finished(page.builder, doc_id, _title(page))
 
 
-def _title(page: _Man | Mdoc) -> str:
+def _title(page: _Man) -> str:
     name, does = page.name, ""
     text, blocks = page.builder.finished()
     first = next((place for place, block in enumerate(blocks) if block.kind == "heading"), len(blocks)) + 1

@@ -1,6 +1,6 @@
-"""A manual page as it grows: paragraphs, items and code, which both languages of manual pages fill.
+"""A manual page as it grows: paragraphs, items and code.
 
-Flow: `man.py` and `mdoc.py` -> **here** -> `markup.py`. Pure.
+Flow: `man.py`, which knows the macros -> **here** -> `markup.py`. Pure.
 """
 
 from ingestion.reading.markup import Items, table
@@ -12,7 +12,7 @@ MAX_TERM_CHARS = 300
 
 
 class Page:
-    """A page as it grows: what `man` and `mdoc` share.
+    """A page as it grows.
 
     Args:
         roff: the page.
