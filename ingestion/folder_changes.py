@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from errors import SettingsError, UnreadableError
-from ingestion.reading.files import format_of, list_files
+from ingestion.reading.files import list_files
+from ingestion.reading.format_table import format_of
 
 # A round begins when nothing has happened for so long, or after this time of changes without such a pause.
 QUIET_MS, LONGEST_MS = 300, 3000

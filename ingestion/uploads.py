@@ -19,7 +19,8 @@ from index.corpus import Corpus
 from index.disk import private_folder
 from index.documents.normalization import normalize
 from index.documents.row_filter import keys_of, meeting
-from ingestion.reading.files import BUFFER_BYTES, FORMATS, format_of
+from ingestion.reading.files import BUFFER_BYTES
+from ingestion.reading.format_table import FORMATS, format_of
 from ingestion.reading.kind import check_size
 from settings import Settings
 

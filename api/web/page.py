@@ -19,7 +19,7 @@ from api.dependencies import ServiceDep
 from api.security.auth import COOKIE
 from api.views.negotiation import JSONReply
 from errors import UnknownPathError
-from ingestion.reading.files import COMPRESSIONS, FORMATS, IMAGES
+from ingestion.reading.format_table import COMPRESSIONS, FORMATS, IMAGES
 from pipelines.steps.corpus_source import CorpusSource
 from query_engine.synthesis.build import writer_names
 from settings import VERSION, Mode

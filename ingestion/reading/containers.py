@@ -21,7 +21,8 @@ from typing import BinaryIO, NamedTuple, cast
 from errors import UnreadableError
 from index.documents.blobs import LeftOut
 from index.documents.store import Metadata
-from ingestion.reading.files import BUFFER_BYTES, format_of, printable, refusal_of_name
+from ingestion.reading.files import BUFFER_BYTES, printable, refusal_of_name
+from ingestion.reading.format_table import format_of
 from ingestion.reading.text import one_line
 from ingestion.reading.text_budget import TextBudget
 

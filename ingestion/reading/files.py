@@ -17,60 +17,8 @@ from io import BufferedReader, FileIO
 from pathlib import Path, PurePath
 
 from errors import UnreadableError
+from ingestion.reading.format_table import IMAGES, format_of, inner_name
 
-FORMATS = {
-    ".md": "markdown",
-    ".markdown": "markdown",
-    ".txt": "plain text",
-    ".text": "plain text",
-    ".html": "html",
-    ".htm": "html",
-    ".xhtml": "html",
-    ".pdf": "pdf",
-    ".docx": "docx",
-    ".docm": "docx",
-    ".xlsx": "xlsx",
-    ".xlsm": "xlsx",
-    ".xlsb": "xlsx",  # the same archive with binary parts
-    ".pptx": "pptx",
-    ".pptm": "pptx",
-    ".ppsx": "pptx",
-    ".odt": "odt",
-    ".ods": "ods",
-    ".odp": "odp",
-    ".epub": "epub",
-    ".rtf": "rtf",
-    ".xls": "xls",
-    ".doc": "ole",  # refused with a remedy, but for the many that are RTF or a web page by their content
-    ".ppt": "ole",
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".json": "json",
-    ".parquet": "parquet",
-    ".eml": "mail",
-    ".mbox": "mbox",
-    ".msg": "msg",
-    ".zip": "zip",
-    ".tar": "tar",
-    ".tgz": "tar",
-    ".warc": "warc",
-    ".wet": "warc",
-    ".xml": "xml",
-    ".rst": "restructuredtext",
-    ".adoc": "asciidoc",
-    ".asciidoc": "asciidoc",
-    ".org": "org",
-    ".ipynb": "notebook",
-    # Sections of the manual. Much else has these suffixes, so such a file is only read if it begins as a page does.
-    **{f".{section}": "man page" for section in range(1, 10)},
-}
-# What begins like a part of a section, such as `.3pm` and `.7ssl`, but is well known for something else.
-_NOT_SECTIONS = frozenset((".7z", ".3gp", ".3gpp", ".3ds", ".3mf", ".3dm"))
-COMPRESSIONS = (".gz", ".bz2")
-# Pictures of text, which are read only where OCR is on.
-IMAGES = dict.fromkeys((".png", ".jpg", ".jpeg", ".tif", ".tiff"), "image")
 # Which extra of `pyproject.toml` reads a type that is otherwise not read, and what else it takes.
 EXTRAS: dict[str, str] = dict.fromkeys(IMAGES, "`ocr` with RAG_INGEST__OCR=true")
 # What lies beside documents in every folder of them, and is not expected to be read: pictures, fonts, looks of pages.
@@ -81,8 +29,6 @@ COMPANIONS = frozenset(
 BUFFER_BYTES = 262_144  # what a reader can look at before it begins
 # A folder that is only passed through need not be readable, where the system can open it so.
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-ZIPPED = ("docx", "xlsx", "pptx", "odt", "ods", "odp", "epub")
-_COMPRESSED_BY_THEMSELVES = ("pdf", "parquet", "zip", "msg", "image", *ZIPPED)
 HARD_LINK = "the file has further names, perhaps outside this folder; copy it, or set RAG_INGEST__HARD_LINKS=true"
 _KINDS = (
     (stat.S_ISLNK, "symbolic link, which is not followed"),
@@ -121,27 +67,6 @@ class Skipped:
     path: str
     reason: str
     suffix: str | None = None
-
-
-def inner_name(name: str) -> str:
-    """Return a file's name without the suffix of its compression: `a.txt.gz` -> `a.txt`."""
-    stem, dot, suffix = name.rpartition(".")
-    return stem if dot + suffix.lower() in COMPRESSIONS else name
-
-
-def format_of(name: str, *, images: bool = False) -> str | None:
-    """Return the format that a file's suffix names, or None. Formats of text may be compressed.
-
-    Args:
-        name: of the file.
-        images: pictures are read too.
-    """
-    inner = inner_name(name)
-    suffix = PurePath(inner).suffix.lower()
-    if FORMATS.get(suffix[:2]) and suffix[2:].isalpha() and suffix not in _NOT_SECTIONS:
-        suffix = suffix[:2]  # a part of the section, as `.3pm` is of `.3`
-    found = FORMATS.get(suffix) or (IMAGES.get(suffix) if images else None)
-    return None if inner != name and found in _COMPRESSED_BY_THEMSELVES else found
 
 
 def list_files(

@@ -21,13 +21,13 @@ from ingestion.reading.compression import decompressed, is_compressed, max_strea
 from ingestion.reading.containers import MAX_DEPTH, Begun, Budget, Member, lost, read_tar, read_zip
 from ingestion.reading.csv import read_csv
 from ingestion.reading.encodings import guessed
-from ingestion.reading.files import inner_name, open_plain
+from ingestion.reading.files import open_plain
+from ingestion.reading.format_table import TABLE, UNSUPPORTED, inner_name
 from ingestion.reading.includes import Expanded, expanded
 from ingestion.reading.json import read_json
 from ingestion.reading.jsonl import read_jsonl
-from ingestion.reading.kind import LISTS, UNSUPPORTED, check_size, holds_members, holds_records, kind_of, too_large
+from ingestion.reading.kind import LISTS, check_size, kind_of, too_large
 from ingestion.reading.language import namer
-from ingestion.reading.markdown import read_markdown
 from ingestion.reading.mbox import read_mbox
 from ingestion.reading.options import TURN_ON_OCR, ReadOptions
 from ingestion.reading.paper import paper_name, read_paper
@@ -81,14 +81,14 @@ def _contents(member: Member, options: ReadOptions, budget: Budget, depth: int) 
         if depth:
             stream = budget.metered(stream)
     kind = kind_of(name, stream.peek())
-    if holds_members(kind) and depth > MAX_DEPTH:
+    if TABLE[kind].has_members and depth > MAX_DEPTH:
         raise UnreadableError(f"It lies in more than {MAX_DEPTH + 1} archives or mails.", "Unpack it.")
     guessed.set(None)
     number = 0
     after = options.after_member or 0
     inner = replace(options, after_member=None)
     items = budget.text.lent(_items(kind, replace(member, stream=stream, size=size), options, budget))
-    for item in clock.renewed(items) if holds_records(kind) and not depth else items:
+    for item in clock.renewed(items) if TABLE[kind].has_records and not depth else items:
         if isinstance(item, Member):
             number += 1
             if number <= after:
@@ -159,7 +159,7 @@ def _items(
             from ingestion.reading.mediawiki import read_mediawiki  # noqa: PLC0415
 
             yield from read_mediawiki(stream, doc_id)
-        case _ if holds_members(kind):
+        case _ if TABLE[kind].has_members:
             yield from _held(kind, member, options, budget)
         case _:
             yield from _single(kind, _whole(stream, size, options.max_bytes), doc_id, member.path, options)
@@ -213,10 +213,6 @@ def _single(
 
 def _document(kind: str, data: bytes, doc_id: str, options: ReadOptions) -> Document:
     match kind:
-        case "html":
-            from ingestion.reading.html import read_html  # noqa: PLC0415
-
-            return read_html(data, doc_id)
         case "pdf":
             from ingestion.reading.pdf import read_pdf  # noqa: PLC0415
 
@@ -225,41 +221,11 @@ def _document(kind: str, data: bytes, doc_id: str, options: ReadOptions) -> Docu
             from ingestion.reading.office.reader import read_office  # noqa: PLC0415
 
             return read_office(kind, data, doc_id, options.max_bytes)
-        case "markdown":
-            return read_markdown(data, doc_id)
-        case "restructuredtext" | "asciidoc" | "man page" | "org" | "notebook" | "xml":
-            return _documentation(kind, data, doc_id)
+        case _ if TABLE[kind].module:
+            return TABLE[kind].reader()(data, doc_id)
         case _:
             paper = paper_name(doc_id, anything=options.papers)
             return read_paper(data, doc_id, *paper, options.paper_words) if paper else read_plain_text(data, doc_id)
-
-
-def _documentation(kind: str, data: bytes, doc_id: str) -> Document:
-    match kind:
-        case "restructuredtext":
-            from ingestion.reading.rst import read_rst  # noqa: PLC0415
-
-            return read_rst(data, doc_id)
-        case "asciidoc":
-            from ingestion.reading.asciidoc import read_asciidoc  # noqa: PLC0415
-
-            return read_asciidoc(data, doc_id)
-        case "man page":
-            from ingestion.reading.man import read_man  # noqa: PLC0415
-
-            return read_man(data, doc_id)
-        case "org":
-            from ingestion.reading.org import read_org  # noqa: PLC0415
-
-            return read_org(data, doc_id)
-        case "notebook":
-            from ingestion.reading.notebook import read_notebook  # noqa: PLC0415
-
-            return read_notebook(data, doc_id)
-        case _:
-            from ingestion.reading.xml import read_xml  # noqa: PLC0415
-
-            return read_xml(data, doc_id)
 
 
 def _finished(document: Document, kind: str, max_chars: int, budget: TextBudget) -> Items:

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from errors import UnreadableError
 from ingestion.reading.compression import is_compressed
-from ingestion.reading.files import ZIPPED, format_of
+from ingestion.reading.format_table import TABLE, UNSUPPORTED, format_of
 from ingestion.reading.office import ole
 from ingestion.reading.text import is_text
 
@@ -28,7 +28,9 @@ _MAGIC = (
     (b"II*\0", "image"),
     (b"MM\0*", "image"),
 )
-_BINARY = frozenset(("zip", "msg", "xls", "ole", *ZIPPED, *(kind for _, kind in _MAGIC)))
+_BINARY = frozenset(
+    ("zip", "msg", "xls", "ole", *(row.name for row in TABLE.values() if row.is_zip), *(kind for _, kind in _MAGIC))
+)
 _ZIP = b"PK\x03\x04"
 _FOLDERS = (("word/", "docx"), ("xl/", "xlsx"), ("ppt/", "pptx"))
 # What else the archives of Office hold, so that any folder of the name "word" does not make a document.
@@ -39,8 +41,6 @@ _MIMETYPES = (
     (b"application/vnd.oasis.opendocument.presentation", "odp"),
     (b"application/epub+zip", "epub"),
 )
-_STREAMED = frozenset(("jsonl", "csv", "parquet", "mbox", "zip", "tar", "warc", "mediawiki"))
-_RECORDS = frozenset(("jsonl", "csv", "parquet", "json", "mediawiki"))
 # What is named so may hold records, which only its content tells.
 _PERHAPS_STREAMED = frozenset(("json", "xml"))
 # A comment ends at its first `-->`: if that could be given back, comments in a row could be cut in many ways.
@@ -50,7 +50,6 @@ _PAGE_START = re.compile(
 _PAGE_START_BYTES = 1024
 # Of these each member is a mail or a page of its own.
 LISTS = frozenset(("mbox", "warc"))
-_CONTAINERS = frozenset(("zip", "tar", "mail", "msg")) | LISTS
 _DUMP_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*+(?:<\?xml[^>]*+>\s*+)?<mediawiki\b")
 # A manual page begins with a request, behind comments, and somewhere gives its name or a section's, or names another.
 _ROFF_START = re.compile(
@@ -60,11 +59,10 @@ _PAGE_REQUEST = re.compile(rb"^[.'][ \t]*(?:TH|SH|Dd|Dt|Sh|so)\b", re.M)
 # Under another name it must give both, its own name first: a text may begin with a dot, and tell how pages are written.
 _PAGE_HEADER = re.compile(rb"^[.'][ \t]*(?:TH|Dd)[ \t]++\S", re.M)
 _PAGE_SECTION = re.compile(rb"^[.'][ \t]*(?:SH|Sh)[ \t]++\S", re.M)
-UNSUPPORTED = "unsupported"
 
 
 def kind_of(name: str, start: bytes) -> str:
-    """Return the format of a file, one of those in `files.FORMATS` and `files.IMAGES`.
+    """Return the format of a file, a name in `format_table.TABLE`.
 
     `UNSUPPORTED` if only its name is that of a manual page.
 
@@ -74,7 +72,7 @@ def kind_of(name: str, start: bytes) -> str:
     """
     named = format_of(name, images=True) or "plain text"
     if start.startswith(_ZIP):
-        return _zip_kind(start) or (named if named in ZIPPED else "zip")
+        return _zip_kind(start) or (named if TABLE[named].is_zip else "zip")
     if start.startswith(ole.MAGIC) and named != "msg":
         return "xls" if named == "xls" or ole.holds_workbook(start) else "ole"
     for magic, kind in _MAGIC:
@@ -90,23 +88,8 @@ def kind_of(name: str, start: bytes) -> str:
         return "jsonl" if _is_json_lines(start) else "json"
     if named == "xml" and _DUMP_START.match(start):
         return "mediawiki"
-    is_page = named not in _STREAMED and _PAGE_START.match(start[:_PAGE_START_BYTES])
+    is_page = not TABLE[named].is_streamed and _PAGE_START.match(start[:_PAGE_START_BYTES])
     return "html" if is_page else named
-
-
-def is_streamed(kind: str) -> bool:
-    """Tell formats of many records, which are never held in memory and so may be of any size."""
-    return kind in _STREAMED
-
-
-def holds_members(kind: str) -> bool:
-    """Tell formats that hold files or mails, each read as one of its own."""
-    return kind in _CONTAINERS
-
-
-def holds_records(kind: str) -> bool:
-    """Tell formats that are a list of records, however long."""
-    return kind in _RECORDS
 
 
 def check_size(name: str, start: bytes, size: int, max_bytes: int) -> None:
@@ -126,9 +109,9 @@ def check_size(name: str, start: bytes, size: int, max_bytes: int) -> None:
     if size <= max_bytes:
         return
     if is_compressed(start):
-        may_be_streamed = is_streamed(named := format_of(name) or "plain text") or named in _PERHAPS_STREAMED
+        may_be_streamed = TABLE[named := format_of(name) or "plain text"].is_streamed or named in _PERHAPS_STREAMED
     else:
-        may_be_streamed = is_streamed(kind_of(name, start))
+        may_be_streamed = TABLE[kind_of(name, start)].is_streamed
     if not may_be_streamed:
         raise too_large(max_bytes)
 

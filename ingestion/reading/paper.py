@@ -14,7 +14,7 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 
 from index.documents.store import Document, Metadata
-from ingestion.reading.files import inner_name
+from ingestion.reading.format_table import inner_name
 from ingestion.reading.plain_text import leading_title
 from ingestion.reading.text import clean_body, decode, one_line
 from settings import VERSION

@@ -18,8 +18,8 @@ from index.documents.blobs import LeftOut
 from index.documents.store import Document
 from index.documents.structure import Structure
 from ingestion.reading.containers import lost
-from ingestion.reading.files import SourceFile, format_of
-from ingestion.reading.kind import holds_members
+from ingestion.reading.files import SourceFile
+from ingestion.reading.format_table import TABLE, format_of
 from ingestion.reading.options import ReadOptions
 from ingestion.reading.sandbox import TOO_LONG, Sandbox, TimeLeft
 from settings import IngestSettings
@@ -134,7 +134,8 @@ class Reader:
 
     def _time_for(self, file: SourceFile) -> TimeLeft:
         """Return the time of a file with all that lies in it; one too large to be held in memory has more."""
-        many = holds_members(format_of(file.path.name) or "")
+        named = format_of(file.path.name)
+        many = named is not None and TABLE[named].has_members
         times = max(1, file.size / self.max_file_bytes) if many else 1
         return TimeLeft(times * self._timeout_s, times * self._timeout_s)
 

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 from errors import UnreadableError
 from index.documents.normalization import normalize
 from ingestion.reading.encodings import guessed_encoding
-from ingestion.reading.files import inner_name
+from ingestion.reading.format_table import inner_name
 from ingestion.reading.marks import written
 
 _BOMS = (

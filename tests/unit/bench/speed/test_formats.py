@@ -7,7 +7,7 @@ from io import BytesIO
 import pytest
 
 from bench.speed.formats import faults_of
-from ingestion.reading.files import FORMATS, IMAGES
+from ingestion.reading.format_table import FORMATS, IMAGES
 from ingestion.reading.sandbox import KILLED, TOO_LONG
 from ingestion.schema import Summary
 from tests.zoo.damage import damaged

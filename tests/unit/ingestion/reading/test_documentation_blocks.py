@@ -23,8 +23,7 @@ PIECES: dict[Callable[[bytes, str], Document], str] = {
     "NOTE: a:b[c] //// -- // 2+|",
     read_org: "* ** - + 1. :: #+begin_src #+end_src #+begin_quote #+end_quote | |-- : # :END: "
     ":PROPERTIES: [[a][b]] =x= [fn:1]",
-    read_man: ".TH .SH .TP .IP .RS .RE .nf .fi .B .TS .TE .if .el .de .. .Dd .Sh .Bl .It .El .Fl .Op "
-    '.Xo \\fB \\( \\*( " T{ T} \\{ \\}',
+    read_man: '.TH .SH .TP .IP .RS .RE .nf .fi .B .TS .TE .if .el .de .. .Xo \\fB \\( \\*( " T{ T} \\{ \\}',
 }
 
 

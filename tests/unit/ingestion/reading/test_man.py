@@ -7,9 +7,9 @@ import pytest
 
 from errors import UnreadableError
 from index.documents.store import Document
-from ingestion.reading.files import format_of
+from ingestion.reading.format_table import UNSUPPORTED, format_of
 from ingestion.reading.formats import read_file
-from ingestion.reading.kind import UNSUPPORTED, kind_of
+from ingestion.reading.kind import kind_of
 from ingestion.reading.man import read_man
 from ingestion.reading.options import ReadOptions
 
