@@ -24,6 +24,8 @@ _SECTION_WORDS = frozenset(
 )
 # A number with fewer digits may count things of the asker's own.
 _LEAST_DIGITS, _LEAST_CODE_DIGITS = 3, 5
+# Letters behind fewer digits are a unit: 10GB.
+_LEAST_LETTERED_DIGITS = 6
 _MOST_SECTION_DIGITS, _FIRST_YEAR = 4, 1000
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _BEFORE = r"(?<![^\W_])(?<!\d[.\-/])"
@@ -112,9 +114,12 @@ def _identifier(word: str, before: str) -> Identifier | None:
     if word[0].isalpha():
         return Identifier(word, is_code=digits > 1 or joins > 0)
     if joins == 0:
-        if digits < len(word) or digits < _LEAST_DIGITS:  # a quantity, an ordinal, a count
+        unit = word.lstrip("0123456789")
+        if unit.isalpha() and digits < _LEAST_LETTERED_DIGITS:  # a quantity or an ordinal
             return None
-        return Identifier(word, is_code=digits >= _LEAST_CODE_DIGITS)
+        if not unit and digits < _LEAST_DIGITS:  # a count
+            return None
+        return Identifier(word, is_code=bool(unit) or digits >= _LEAST_CODE_DIGITS)
     return Identifier(word, is_code=joins > 1)
 
 

@@ -19,6 +19,8 @@ from query_engine.question.identifiers import identifiers, without_identifiers
         ("Was steht in § 14?", ["14"], []),
         ("Que dit l'article 3 ?", ["3"], []),
         ("Can I keep 12 files of 10GB until the 3rd try?", [], []),
+        ("Is the 74HC595 faster than a 2N3904?", ["74HC595", "2N3904"], []),
+        ("Who delivered 480913KL?", ["480913KL"], []),
         ("Does S3 take fees2019.ods?", [], ["S3", "fees2019.ods"]),
     ],
 )
