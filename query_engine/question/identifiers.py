@@ -53,6 +53,11 @@ class Identifier:
         return _YEAR.fullmatch(self.text) is not None
 
     @cached_property
+    def is_day(self) -> bool:
+        """Whether it is a date."""
+        return _date(self.text) is not None
+
+    @cached_property
     def spellings(self) -> tuple[str, ...]:
         """The ways to write it, for a word index: as it stands, its letters and digits apart, a date's other forms."""
         pieces = [piece for piece in _PIECE.findall(self.text) if piece[0].isalnum()]

@@ -60,8 +60,13 @@ class Layout:
                 return range(places[0], places[-1] + 1)
         return range(0)
 
-    def texts_before(self, place: int) -> Iterator[str]:
-        """Yield what a unit continues: the names of a row's columns, the lead of its list, else the unit before."""
+    def texts_before(self, place: int, *, continued: bool = True) -> Iterator[str]:
+        """Yield what a unit continues: the names of a row's columns, the lead of its list, else the unit before.
+
+        Args:
+            place: of the unit.
+            continued: False leaves out the unit before.
+        """
         block, unit = self.block_of(place), self.units[place]
         if block.kind == "row":
             if block.columns and "\n" not in self.words(place):
@@ -73,7 +78,7 @@ class Layout:
                 yield self.words(first - 1)
             if place == first or self.units[place - 1].block != unit.block:
                 return
-        if place > 0 and not block.kind == self.block_of(place - 1).kind == "pair":
+        if continued and place > 0 and not block.kind == self.block_of(place - 1).kind == "pair":
             yield self.words(place - 1)
 
 

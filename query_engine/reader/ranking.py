@@ -6,8 +6,9 @@ Scored leaves come in. What counts and how much is in `units.py`; this file meas
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
-from query_engine.question.identifiers import identifiers
+from query_engine.question.identifiers import Identifier, identifiers
 from query_engine.reader.foreign import ACROSS, blended, by_similarity, by_words
 from query_engine.reader.model import Scores
 from query_engine.reader.units import ReadLeaf, ReadUnit, name_and_context, with_context
@@ -18,11 +19,20 @@ from query_engine.text.term_weights import TermWeights, question_weights
 FOREIGN_SIMILARITY, FOREIGN_SHARE = 0.4, 0.7
 
 
-def ranked_units(question: str, leaves: Sequence[ReadLeaf], words: TermWeights) -> tuple[ReadUnit, ...]:
-    """Return the units of all leaves that may answer, in order; one that was read twice, where it is worth more.
+class Ranked(NamedTuple):
+    """Units of leaves.
 
-    Where some name a part number of the question, or stand under it, the others do not answer: they are about another.
+    Attributes:
+        units: that may answer, the likeliest first; one that was read twice, where it is worth more.
+        ruled_out: keys of units about another part number, day or section than the asked one, where some name that.
     """
+
+    units: tuple[ReadUnit, ...]
+    ruled_out: frozenset[tuple[DocumentKey, int]] = frozenset()
+
+
+def ranked_units(question: str, leaves: Sequence[ReadLeaf], words: TermWeights) -> Ranked:
+    """Rank the units of leaves by whether they answer."""
     weights = question_weights(question, words)
     codes = [one for one in identifiers(question) if one.is_code]
     found: dict[tuple[DocumentKey, int], ReadUnit] = {}
@@ -34,12 +44,25 @@ def ranked_units(question: str, leaves: Sequence[ReadLeaf], words: TermWeights) 
             one = ReadUnit(leaf, place, score, covered)
             if one.key not in found or found[one.key].worth < one.worth:
                 found[one.key] = one
+    ruled_out = frozenset[tuple[DocumentKey, int]]()
     if codes:
-        texts = {key: name_and_context(one) for key, one in found.items()}
-        named = {key: sum(code.pattern.search(text) is not None for code in codes) for key, text in texts.items()}
+        named = {key: _named(one, codes) for key, one in found.items()}
         most = max(named.values(), default=0)
-        found = {key: one for key, one in found.items() if named[key] == most}
-    return tuple(sorted(found.values(), key=lambda one: -one.worth))
+        ruled_out = frozenset(key for key in found if named[key] < most)
+    units = (one for key, one in found.items() if key not in ruled_out)
+    return Ranked(tuple(sorted(units, key=lambda one: -one.worth)), ruled_out)
+
+
+def _named(one: ReadUnit, codes: Sequence[Identifier]) -> int:
+    """Return how many of these a unit names, or stands under.
+
+    What names another code or day, and follows a sentence with the asked one, is about the other.
+    """
+    own = one.leaf.layout.words(one.place)
+    dated = any(code.is_day for code in codes)
+    on_its_own = any(found.is_code or (dated and found.is_year) for found in identifiers(own))
+    text = name_and_context(one, continued=not on_its_own)
+    return sum(code.pattern.search(text) is not None for code in codes)
 
 
 def judged_by_words(

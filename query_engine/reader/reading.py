@@ -18,9 +18,9 @@ from index.lexical.language import plain_language, question_language
 from query_engine.reader.foreign import ACROSS, WITHIN, reader_share
 from query_engine.reader.leaves import NEAREST_LEAVES, RANKED_LEAVES, DocumentOf, prepared_leaves
 from query_engine.reader.model import PassageReader, PassageText, Scores
-from query_engine.reader.ranking import judged_by_similarity, judged_by_words, ranked_units
+from query_engine.reader.ranking import Ranked, judged_by_similarity, judged_by_words, ranked_units
 from query_engine.reader.units import ReadLeaf, ReadUnit
-from query_engine.reader.window import MAX_CHARS, ReadWindow, Window, units_inside, windows_around
+from query_engine.reader.window import MAX_CHARS, ReadWindow, Window, keys_inside, units_inside, windows_around
 from query_engine.schema.passage import DocumentKey, Passage
 from query_engine.text.term_weights import CorpusWords
 
@@ -113,11 +113,11 @@ class LeafReader:
             )
         if self._embedder is not None and foreign:
             leaves = _foreign_judged(question, leaves, foreign, self._embedder)
-        units = ranked_units(question, leaves, words)
-        windows = _windows(units, self._max_chars)
+        ranked = ranked_units(question, leaves, words)
+        windows = _windows(ranked, self._max_chars)
         if self._embedder is not None and (share == 1 or multilingual):  # the packaged embedder knows English
             windows = _compared(question, windows[:COMPARED_WINDOWS], self._embedder)
-        return Reading(leaves, units, windows)
+        return Reading(leaves, ranked.units, windows)
 
     def _scored(self, question: str, passages: Sequence[PassageText]) -> list[Scores]:
         """Score passages; those that another search found for the same question are not scored again."""
@@ -153,17 +153,18 @@ def _foreign_judged(
     )
 
 
-def _windows(units: Sequence[ReadUnit], max_chars: int) -> tuple[ReadWindow, ...]:
+def _windows(ranked: Ranked, max_chars: int) -> tuple[ReadWindow, ...]:
     """Return the distinct windows around the likeliest units, the best first, with the similarity of their leaves.
 
-    A window shared by two units belongs to the likelier one.
+    A window shared by two units belongs to the likelier one. None holds what is ruled out, where it can be left out.
     """
-    by_key = {one.key: one for one in units}
+    by_key = {one.key: one for one in ranked.units}
     found: dict[tuple[DocumentKey, int, int], Window] = {}
-    for one in units[:GROWN_UNITS]:
+    for one in ranked.units[:GROWN_UNITS]:
         for window in windows_around(one, max_chars):
             found.setdefault((one.leaf.passage.document, window.start, window.end), window)
-    read = (ReadWindow(one, units_inside(one, by_key), one.best.leaf.similarity) for one in found.values())
+    apart = [one for one in found.values() if ranked.ruled_out.isdisjoint(keys_inside(one))]
+    read = (ReadWindow(one, units_inside(one, by_key), one.best.leaf.similarity) for one in apart or found.values())
     return tuple(sorted(read, key=lambda one: -one.worth))
 
 

@@ -87,13 +87,20 @@ class ReadUnit:
         return self.leaf.layout.words(self.place)
 
 
-def name_and_context(one: ReadUnit) -> str:
+def name_and_context(one: ReadUnit, *, continued: bool = True) -> str:
     """Return what `with_context` returns, after the document's file name: in both a part number may stand."""
-    return f"{one.leaf.passage.doc_id}\n{with_context(one.leaf, one.place)}"
+    return f"{one.leaf.passage.doc_id}\n{with_context(one.leaf, one.place, continued=continued)}"
 
 
-def with_context(leaf: ReadLeaf, place: int) -> str:
-    """Return a unit's words after those of its title, its headings, and what it continues."""
+def with_context(leaf: ReadLeaf, place: int, *, continued: bool = True) -> str:
+    """Return a unit's words after those of its title, its headings, and what it continues.
+
+    Args:
+        leaf: it stands in.
+        place: of the unit.
+        continued: False leaves out the sentence before; lead and columns stay.
+    """
     layout = leaf.layout
-    above = (leaf.passage.title, *layout.headings(place), *layout.texts_before(place))
+    before = layout.texts_before(place, continued=continued)
+    above = (leaf.passage.title, *layout.headings(place), *before)
     return "\n".join((*above, layout.words(place)))

@@ -129,6 +129,12 @@ def windows_around(best: ReadUnit, max_chars: int = MAX_CHARS) -> Iterator[Windo
         yield window_around(best, int(length * max_chars))
 
 
+def keys_inside(window: Window) -> list[tuple[DocumentKey, int]]:
+    """Return the keys of the units in a window, see `ReadUnit.key`."""
+    document, units = window.best.leaf.passage.document, window.best.leaf.layout.units
+    return [(document, one.start) for one in units if window.start <= one.start and one.end <= window.end]
+
+
 def units_inside(window: Window, read: Mapping[tuple[DocumentKey, int], ReadUnit]) -> tuple[ReadUnit, ...]:
     """Return those units of a window that were read.
 
@@ -136,9 +142,7 @@ def units_inside(window: Window, read: Mapping[tuple[DocumentKey, int], ReadUnit
         window: its `best` unit was read.
         read: all units that were read, by `ReadUnit.key`.
     """
-    document, units = window.best.leaf.passage.document, window.best.leaf.layout.units
-    inside = [(document, one.start) for one in units if window.start <= one.start and one.end <= window.end]
-    return tuple(read[key] for key in inside if key in read) or (window.best,)
+    return tuple(read[key] for key in keys_inside(window) if key in read) or (window.best,)
 
 
 def window_around(best: ReadUnit, max_chars: int = MAX_CHARS) -> Window:

@@ -19,6 +19,7 @@ TEXTS = {
     "fees-2017.md": "# Fees 2017\n\nThe mooring fee is 40 pounds.\n",
     "fees-2019.md": "# Fees 2019\n\nThe mooring fee is 55 pounds.\n",
     "notes.md": "# Notes\n\n## 4.10.2\n\nThe lamp blinks no more.\n\n## 4.2.10\n\nThe clock was put right.\n",
+    "diary.md": "# Diary\n\nOn 7 March 2020 the harbour froze.\n\nOn 3 July 2020 the mole was painted.\n",
     "lease.md": "# Lease\n\n8.2 The tenant cleans the gutters.\n\n8.12 The landlord paints the doors.\n",
 }
 
@@ -44,6 +45,8 @@ async def ask(engine: Engine, question: str) -> Done:
         ("By how many metres does the QR700 lift water?", "12 metres", "85 metres"),
         ("What about version 4.10.2?", "The lamp blinks no more", "The clock"),
         ("4.2.10", "The clock was put right", "The lamp"),
+        ("What happened on 2020-03-07?", "the harbour froze", "mole"),
+        ("What happened on 03.07.2020?", "the mole was painted", "harbour"),
         ("What does clause 8.2 say?", "cleans the gutters", "# Lease"),
     ],
 )
