@@ -125,7 +125,9 @@ def _identifier(word: str, before: str) -> Identifier | None:
         if not unit and digits < _LEAST_DIGITS:  # a count
             return None
         return Identifier(word, is_code=bool(unit) or digits >= _LEAST_CODE_DIGITS)
-    return Identifier(word, is_code=joins > 1)
+    # An order's number, 88-1207, or else a decimal or a span of years.
+    is_number = word[0].isdigit() and "." not in word and not _YEAR.match(word)
+    return Identifier(word, is_code=joins > 1 or (digits >= _LEAST_CODE_DIGITS and is_number))
 
 
 def _at_the_head(written: str) -> re.Pattern[str]:

@@ -21,6 +21,8 @@ from query_engine.question.identifiers import identifiers, without_identifiers
         ("Can I keep 12 files of 10GB until the 3rd try?", [], []),
         ("Is the 74HC595 faster than a 2N3904?", ["74HC595", "2N3904"], []),
         ("Who delivered 480913KL?", ["480913KL"], []),
+        ("What was in parcel 52-4471?", ["52-4471"], []),
+        ("Did 12.500 people come in 2019-2020 or 2021/22?", [], ["12.500", "2019-2020", "2021/22"]),
         ("Does S3 take fees2019.ods?", [], ["S3", "fees2019.ods"]),
     ],
 )
