@@ -300,7 +300,14 @@ class TurnBody(StrictBody):
     role: Literal["user", "assistant"]
     """Who said it."""
     text: Annotated[str, Field(min_length=1, max_length=MAX_TURN_CHARS, examples=["Who published the limit?"])]
-    """What was said, 1 to 20,000 characters."""
+    """What was said, 1 to 20,000 characters; `content`, as OpenAI's clients call it, is taken too."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _content_as_text(cls, body: Any) -> Any:
+        if isinstance(body, dict) and "content" in body and "text" not in body:
+            return {"text" if name == "content" else name: value for name, value in body.items()}
+        return body
 
 
 class QueryBody(StrictBody):

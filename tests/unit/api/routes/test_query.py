@@ -29,9 +29,10 @@ def streamed(client: TestClient, **body: Any) -> list[tuple[str, dict[str, Any]]
     return events_in(client.post("/query/stream", json={**QUESTION, **body}).text)
 
 
-def test_a_question_is_read_with_the_turns_before_it() -> None:
+@pytest.mark.parametrize("said", ["text", "content"])
+def test_a_question_is_read_with_the_turns_before_it(said: str) -> None:
     engine = FakeEngine(ANSWER)
-    turns = [{"role": "user", "text": "What is wind?"}, {"role": "assistant", "text": "Moving air. [1]"}]
+    turns = [{"role": "user", said: "What is wind?"}, {"role": "assistant", said: "Moving air. [1]"}]
 
     reply = client_of(engine).post("/query", json={**QUESTION, "turns": turns})
 
@@ -40,7 +41,15 @@ def test_a_question_is_read_with_the_turns_before_it() -> None:
 
 
 @pytest.mark.parametrize(
-    "turns", [[{"role": "system", "text": "x"}], [{"role": "user"}], [{"role": "user", "text": ""}], "x", [{}] * 101]
+    "turns",
+    [
+        [{"role": "system", "text": "x"}],
+        [{"role": "user"}],
+        [{"role": "user", "text": ""}],
+        [{"role": "user", "text": "x", "content": "y"}],
+        "x",
+        [{}] * 101,
+    ],
 )
 def test_turns_that_are_none_are_refused(turns: object) -> None:
     reply = client_of(FakeEngine(ANSWER)).post("/query", json={**QUESTION, "turns": turns})
