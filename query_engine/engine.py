@@ -28,6 +28,7 @@ from query_engine.answerability.identified import (
     absent_identifiers,
     is_about_a_neighbour,
     is_identified,
+    with_names,
 )
 from query_engine.answerability.missing_words import missing_words
 from query_engine.collection.listing import ListingSynthesizer, row_sources
@@ -200,7 +201,7 @@ class Engine:
             self.search.passages, versions=versions, steering=inquiry.steering, options=options, deadline=deadline
         )
         least = self._settings.answer.min_confidence
-        context = SearchContext(search, self._judge, self.corpus.lexical_index, least, options, deadline)
+        context = SearchContext(search, self._judge, self._quoted, self.corpus.lexical_index, least, options, deadline)
         gathering = gather(question, context)
         yield from gathering.steps()
         retrieval = gathering.retrieval
@@ -260,6 +261,10 @@ class Engine:
 
     def _judge(self, question: str, passages: Sequence[Passage]) -> Confidence:
         return assess(question, passages, self.corpus.lexical_index, self._embedder, self.reader)
+
+    def _quoted(self, question: str, passages: Sequence[Passage]) -> str:
+        windows = self.reader.read(question, passages).windows if passages else ()
+        return with_names(windows[0]) if windows else ""
 
     def _is_expected(
         self,

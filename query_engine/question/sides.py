@@ -1,0 +1,127 @@
+"""Find the things that a question names side by side, as one that compares them does.
+
+Flow: question -> **here** -> `decompose.py` -> `retrieval/multi_part.py` searches for each thing, and keeps the parts
+where each finds a passage that names it: "terms and conditions" stand in one. Pure.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from index.lexical.language import function_words, joining_words, question_language
+from query_engine.question.identifiers import identifiers
+from query_engine.text.words import WORD
+
+# Function words that the second thing may begin with: more begin a clause, "and where is the key".
+MOST_BEFORE = 1
+
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of several things.
+
+    Attributes:
+        name: as the question calls it.
+        question: with this thing alone.
+    """
+
+    name: str
+    question: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    text: str
+    start: int
+    end: int
+
+    @property
+    def is_name(self) -> bool:
+        return self.text[0].isupper() or self.text[0].isdigit()
+
+
+def sides(question: str) -> tuple[Side, ...]:
+    """Return the things that a question names beside each other, in order; none where there are not two."""
+    identified = _identified(question)
+    spans = identified or _joined(question)
+    names = [question[start:end] for start, end in spans]
+    if len({name.casefold() for name in names}) < 2:
+        return ()
+    if identified and not _adjoin(question, spans):
+        return tuple(Side(name, _without(question, spans, at)) for at, name in enumerate(names))
+    before, after = question[: spans[0][0]], question[spans[-1][1] :]
+    return tuple(Side(name, f"{before}{name}{after}") for name in names)
+
+
+def _adjoin(question: str, spans: Sequence[Span]) -> bool:
+    """Whether only function words stand between things."""
+    language = question_language(question)
+    between = " ".join(question[one[1] : other[0]] for one, other in pairwise(spans))
+    return (function_words(language) | joining_words(language)).issuperset(WORD.findall(between.casefold()))
+
+
+def _without(question: str, spans: Sequence[Span], kept: int) -> str:
+    """Return a question with one of its things alone."""
+    for at, (start, end) in reversed(list(enumerate(spans))):
+        if at != kept:
+            question = f"{question[:start]}{question[end:]}"
+    return question
+
+
+def _identified(question: str) -> list[Span]:
+    """Return where the codes and years of a question stand, if a joining word or a comma is between all of them."""
+    found = [one.text for one in identifiers(question) if one.is_code or one.is_year]
+    spans = sorted((start, start + len(text)) for text in found for start in [_place(question, text)])
+    joining = joining_words(question_language(question))
+    between = [question[one[1] : other[0]] for one, other in pairwise(spans)]
+    are_joined = all("," in text or not joining.isdisjoint(WORD.findall(text.casefold())) for text in between)
+    return spans if len(spans) > 1 and are_joined else []
+
+
+def _place(question: str, text: str) -> int:
+    """Return where an identifier stands: not inside a longer one."""
+    found = next(one.pattern.search(question) for one in identifiers(question) if one.text == text)
+    return found.start() if found else question.index(text)
+
+
+def _joined(question: str) -> list[Span]:
+    """Return where the two things stand that the first joining word between names or words joins."""
+    language = question_language(question)
+    light, joining = function_words(language), joining_words(language)
+    words = [_Word(one[0], one.start(), one.end()) for one in WORD.finditer(question)]
+    for at, word in enumerate(words):
+        if word.text.casefold() not in joining:
+            continue
+        left, right = list(reversed(words[:at])), _named(words[at + 1 :], light)
+        if not left or not right or left[0].text.casefold() in light:
+            continue
+        one = list(_name(right))
+        if left[0].text.casefold() == _at(right, len(one)):  # "the Oak plan or the Birch plan"
+            left = left[1:]
+        other = list(_name(left))
+        if right[0].text.casefold() == _at(left, len(other)):  # "le forfait Chêne ou le forfait Hêtre"
+            one = list(_name(right[1:]))
+        if one and other and other[-1].text.casefold() not in light:
+            return [(other[-1].start, other[0].end), (one[0].start, one[-1].end)]
+    return []
+
+
+def _at(words: Sequence[_Word], place: int) -> str:
+    return words[place].text.casefold() if place < len(words) else ""
+
+
+def _named(words: Sequence[_Word], light: frozenset[str]) -> Sequence[_Word]:
+    """Return words without the function words that they begin with; none where these are a clause."""
+    count = next((at for at, word in enumerate(words) if word.text.casefold() not in light), len(words))
+    return words[count:] if count <= MOST_BEFORE else ()
+
+
+def _name(words: Sequence[_Word]) -> Iterator[_Word]:
+    """Yield the words of the name that comes first: all in capitals or figures, else one."""
+    for at, word in enumerate(words):
+        if at and not (word.is_name and words[0].is_name):
+            return
+        yield word
