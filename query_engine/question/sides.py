@@ -6,15 +6,15 @@ where each finds a passage that names it: "terms and conditions" stand in one. P
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from index.lexical.language import function_words, joining_words, question_language
 from query_engine.question.identifiers import identifiers
+from query_engine.text.dictionary import in_dictionary
 from query_engine.text.words import WORD
 
 # Function words that the second thing may begin with: more begin a clause, "and where is the key".
 MOST_BEFORE = 1
-
 
 Span = tuple[int, int]
 
@@ -38,9 +38,9 @@ class _Word:
     start: int
     end: int
 
-    @property
-    def is_name(self) -> bool:
-        return self.text[0].isupper() or self.text[0].isdigit()
+    def adjoins(self, other: "_Word") -> bool:
+        """Whether no more than a blank stands between two words."""
+        return max(self.start, other.start) - min(self.end, other.end) == 1
 
 
 def sides(question: str) -> tuple[Side, ...]:
@@ -88,40 +88,45 @@ def _place(question: str, text: str) -> int:
 
 
 def _joined(question: str) -> list[Span]:
-    """Return where the two things stand that the first joining word between names or words joins."""
+    """Return where the two things stand that the first joining word joins, if their form says that they are two.
+
+    They are names, stand behind an article each, or share a word: "the basic plan or the pro plan".
+    """
     language = question_language(question)
-    light, joining = function_words(language), joining_words(language)
+    light, joining = function_words(language) | joining_words(language), joining_words(language)
     words = [_Word(one[0], one.start(), one.end()) for one in WORD.finditer(question)]
     for at, word in enumerate(words):
-        if word.text.casefold() not in joining:
+        left, right = words[:at][::-1], words[at + 1 :]
+        if word.text.casefold() not in joining or not left or question[left[0].end : word.start].strip():
             continue
-        left, right = list(reversed(words[:at])), _named(words[at + 1 :], light)
-        if not left or not right or left[0].text.casefold() in light:
+        before = list(takewhile(lambda one: one.text.casefold() in light, right))
+        right = right[len(before) :]
+        if not right or len(before) > MOST_BEFORE or left[0].text.casefold() in light:
             continue
-        one = list(_name(right))
-        if left[0].text.casefold() == _at(right, len(one)):  # "the Oak plan or the Birch plan"
-            left = left[1:]
-        other = list(_name(left))
-        if right[0].text.casefold() == _at(left, len(other)):  # "le forfait Chêne ou le forfait Hêtre"
-            one = list(_name(right[1:]))
-        if one and other and other[-1].text.casefold() not in light:
+        other, one = list(_name(left)), list(_name(right))
+        alike = all(_is_name(name, language) for name in (*other, *one))
+        if left[0].text.casefold() == _at(right, len(one)):
+            other, alike = list(_name(left[1:])), True
+        elif right[0].text.casefold() == _at(left, len(other)):  # "le forfait Chêne ou le forfait Hêtre"
+            one, alike = list(_name(right[1:])), True
+        if one and other and (alike or (before and _at(left, len(other)) in light)):
             return [(other[-1].start, other[0].end), (one[0].start, one[-1].end)]
     return []
+
+
+def _is_name(word: _Word, language: str) -> bool:
+    """Whether a word names one thing, as far as its form says: German nouns have capitals, too."""
+    is_unknown = language == "en" and word.text.isalpha() and not in_dictionary(word.text.casefold())
+    return is_unknown or (word.text[0].isupper() and language != "de")
 
 
 def _at(words: Sequence[_Word], place: int) -> str:
     return words[place].text.casefold() if place < len(words) else ""
 
 
-def _named(words: Sequence[_Word], light: frozenset[str]) -> Sequence[_Word]:
-    """Return words without the function words that they begin with; none where these are a clause."""
-    count = next((at for at, word in enumerate(words) if word.text.casefold() not in light), len(words))
-    return words[count:] if count <= MOST_BEFORE else ()
-
-
 def _name(words: Sequence[_Word]) -> Iterator[_Word]:
-    """Yield the words of the name that comes first: all in capitals or figures, else one."""
+    """Yield the words of the name that comes first: all that begin with capitals, else one."""
     for at, word in enumerate(words):
-        if at and not (word.is_name and words[0].is_name):
+        if at and not (word.text[0].isupper() and words[0].text[0].isupper() and word.adjoins(words[at - 1])):
             return
         yield word

@@ -76,7 +76,7 @@ def rows_of(answer: str | None) -> list[str]:
     return re.findall(r"^\| (\w+) \|.* \[\d+\]$", answer or "", re.MULTILINE)
 
 
-@pytest.mark.fault("A21")
+@pytest.mark.fault("D21")
 @pytest.mark.parametrize(
     ("question", "names", "count"),
     [
