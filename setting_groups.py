@@ -492,7 +492,7 @@ class AnswerSettings(Group):
     )
     plan: bool = Field(
         True,
-        description="Let the language model take apart questions that ask for several things.",
+        description="Take apart questions that ask for several things; see docs/planning.md.",
     )
 
     def refused(self) -> list[str]:

@@ -28,8 +28,11 @@ from query_engine.answerability.identified import (
     absent_identifiers,
     is_about_a_neighbour,
     is_identified,
+    with_names,
 )
 from query_engine.answerability.missing_words import missing_words
+from query_engine.collection.listing import ListingSynthesizer, row_sources
+from query_engine.collection.rows import Rows, find_rows
 from query_engine.inquiry import Inquiry
 from query_engine.llms.helper import PromptHelper
 from query_engine.question.condense import Condenser
@@ -38,6 +41,7 @@ from query_engine.question.validation import clean_question
 from query_engine.reader.leaves import stored_documents
 from query_engine.reader.nearest import nearest_sentences
 from query_engine.reader.reading import LeafReader
+from query_engine.reader.window import ReadWindow
 from query_engine.retrieval.multi_part import Evidence, Gathering, SearchContext
 from query_engine.retrieval.papers import PaperSearch
 from query_engine.retrieval.pipeline import RetrievalPipeline
@@ -197,12 +201,13 @@ class Engine:
             self.search.passages, versions=versions, steering=inquiry.steering, options=options, deadline=deadline
         )
         least = self._settings.answer.min_confidence
-        context = SearchContext(search, self._judge, self.corpus.lexical_index, least, options, deadline)
+        context = SearchContext(search, self._judge, self._quoted, self.corpus.lexical_index, least, options, deadline)
         gathering = gather(question, context)
         yield from gathering.steps()
         retrieval = gathering.retrieval
         answer.timings_ms.update(retrieval.timings_ms)
-        answer.sources = self._sources(retrieval, answer.turns) if self._models else ()
+        rows = self._rows(question, retrieval)
+        answer.sources = self._sources(retrieval, rows, answer.turns) if self._models else ()
         answer.passages = tuple(one.passage for one in answer.sources) or retrieval.passages
         answer.passages = answer.passages[: inquiry.top_k]
         answer.warnings += retrieval.warnings
@@ -211,9 +216,8 @@ class Engine:
         confidence = gathering.confidence(self._judge(question, retrieval.passages))
         windows = self.reader.read(question, retrieval.passages).windows if retrieval.passages else ()
         absent = absent_identifiers(inquiry.text, self.corpus)
-        words = self.corpus.lexical_index.words_of(question)
-        expected = confidence.value >= least or is_identified(question, windows, words)
-        expected &= not is_about_a_neighbour(inquiry.text, absent, windows)
+        listed = any(one.certain for one in rows)
+        expected = listed or self._is_expected(inquiry.text, question, confidence, windows, absent)
         if absent:
             answer.warnings.append(absence(absent))
         if not expected and not (self._models and retrieval.passages):
@@ -221,9 +225,9 @@ class Engine:
             reason = "generated_no_answer_low_confidence" if retrieval.passages else "no_retrieval"
             yield self._declined(inquiry.text, answer, reason, confidence, retrieval.passages, absent=absent)
             return
-        in_doubt = not expected or confidence.value < self._settings.answer.low_confidence
+        in_doubt = not listed and (not expected or confidence.value < self._settings.answer.low_confidence)
         yield steps.doubtful(confidence) if in_doubt else steps.confident(confidence)
-        quoting = self._quoting_for(gathering, expected=expected)
+        quoting = self._quoting_for(gathering, rows, expected=expected)
         yield from write(self._models, quoting, answer, deadline, self._settings.llm.max_words)
         if in_doubt and answer.synthesizer == quoting.name:  # a language model has decided by itself
             answer.warnings.append(LOW_CONFIDENCE)
@@ -258,22 +262,50 @@ class Engine:
     def _judge(self, question: str, passages: Sequence[Passage]) -> Confidence:
         return assess(question, passages, self.corpus.lexical_index, self._embedder, self.reader)
 
-    def _sources(self, retrieval: Retrieval, turns: Sequence[Turn]) -> tuple[Source, ...]:
-        """Return what language models read; the passages as they are where the settings merge none."""
-        found = (*retrieval.passages, *retrieval.left_out)
-        if not self._settings.retrieval.merge:
-            return tuple(map(Source, retrieval.passages))
-        room = min(self._settings.answer.max_context_chars, self._models[0].room_chars(turns))
-        return sections(found, stored_documents(self.corpus.documents), room)
+    def _quoted(self, question: str, passages: Sequence[Passage]) -> str:
+        windows = self.reader.read(question, passages).windows if passages else ()
+        return with_names(windows[0]) if windows else ""
 
-    def _quoting_for(self, gathering: Evidence, *, expected: bool) -> Synthesizer:
+    def _is_expected(
+        self,
+        asked: str,
+        question: str,
+        confidence: Confidence,
+        windows: Sequence[ReadWindow],
+        absent: Sequence[str],
+    ) -> bool:
+        """Whether the passages are likely to answer, and are not about a neighbour of what was asked."""
+        words = self.corpus.lexical_index.words_of(question)
+        likely = confidence.value >= self._settings.answer.min_confidence or is_identified(question, windows, words)
+        return likely and not is_about_a_neighbour(asked, absent, windows)
+
+    def _rows(self, question: str, retrieval: Retrieval) -> tuple[Rows, ...]:
+        found = (*retrieval.passages, *retrieval.left_out)
+        return find_rows(question, found, stored_documents(self.corpus.documents), self.corpus.lexical_index)
+
+    def _sources(self, retrieval: Retrieval, rows: Sequence[Rows], turns: Sequence[Turn]) -> tuple[Source, ...]:
+        """Return what language models read: rows that are asked for, then the sections around what was found.
+
+        Passages are read as they are where the settings merge none. Rows take up half of the room at most.
+        """
+        room = min(self._settings.answer.max_context_chars, self._models[0].room_chars(turns))
+        listed = row_sources(rows, room // 2)
+        if not self._settings.retrieval.merge:
+            return (*listed, *map(Source, retrieval.passages))
+        found = (*retrieval.passages, *retrieval.left_out)
+        room -= sum(len(one.passage.text) for one in listed)
+        return (*listed, *sections(found, stored_documents(self.corpus.documents), room))
+
+    def _quoting_for(self, gathering: Evidence, rows: Sequence[Rows], *, expected: bool) -> Synthesizer:
         """Return who quotes where no language model answers.
 
         A language model decides itself whether the sources answer; quotes need the gate's consent. A question whose
-        parts can be answered separately gets a quote for each.
+        parts can be answered separately gets a quote for each, one for rows of a table gets those.
         """
         if not expected:
             return NothingSynthesizer()
+        if rows:
+            return ListingSynthesizer(rows)
         if gathering.parts and isinstance(self._quoting, QuotingSynthesizer):
             return PerPartSynthesizer(self._quoting, gathering.parts)
         return self._quoting

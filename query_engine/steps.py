@@ -128,7 +128,7 @@ def found(passages: Sequence[Passage]) -> Iterator[Step]:
 
 
 def planned(plan: Plan) -> Step:
-    """Say into which parts the language model took the question apart, or into what it translated it."""
+    """Say into which parts the question was taken apart, or into what it was translated."""
     if plan.translation:
         return Step("plan", f"**Searching in the language of the documents, too**: “{_shortened(plan.translation)}”")
     lines = ["**The question asks for several things**; each is searched for by itself:"]

@@ -71,6 +71,8 @@ _LIGHT_WORDS = {
     "nl": "ik jij je wij we mijn onze jouw uw krijg krijgen doen doe gebeurt elk elke ieder iets iemand nog",
     "sv": "jag du vi min mitt mina din får göra gör kan ska måste varje någon något",
 }
+# Those that stand between things of one kind.
+_JOINING = {"en": "and or versus vs", "de": "und oder", "es": "y e o u", "fr": "et ou"}
 _SETS = {language: frozenset(f"{words} {_LIGHT_WORDS.get(language, '')}".split()) for language, words in _WORDS.items()}
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 MAX_CHARS = 1000
@@ -107,6 +109,11 @@ def _function_word_votes(question: str) -> dict[str, int]:
 def function_words(language: str) -> frozenset[str]:
     """Return the words of a language that join and ask; none for unknown ones."""
     return frozenset(_WORDS.get(language, "").split())
+
+
+def joining_words(language: str) -> frozenset[str]:
+    """Return the words that join things in English, German, French or Spanish; none for other languages."""
+    return frozenset(_JOINING.get(language, "").split())
 
 
 def light_words(language: str) -> frozenset[str]:

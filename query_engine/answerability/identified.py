@@ -35,7 +35,7 @@ def is_about_a_neighbour(question: str, absent: Sequence[str], windows: Sequence
     """Whether the best window is about another member of a family: LX-200 where LX-300 was asked for."""
     if not windows:
         return False
-    text = _with_context(windows[0])
+    text = with_names(windows[0])
     families = [one.family for one in identifiers(question) if one.is_code and one.text in absent]
     return any(family is not None and family.search(text) for family in families)
 
@@ -45,7 +45,7 @@ def is_identified(question: str, windows: Sequence[ReadWindow], words: TermWeigh
     codes = [one for one in identifiers(question) if one.is_code]
     if not codes or not windows:
         return False
-    text = _with_context(windows[0])
+    text = with_names(windows[0])
     if not all(code.pattern.search(text) for code in codes):
         return False
     others = {
@@ -57,5 +57,6 @@ def is_identified(question: str, windows: Sequence[ReadWindow], words: TermWeigh
     return held >= LEAST_COVERED * sum(others.values())
 
 
-def _with_context(one: ReadWindow) -> str:
+def with_names(one: ReadWindow) -> str:
+    """Return a window's text after its document's names and its headings."""
     return f"{name_and_context(one.window.best)}\n{one.window.text}"

@@ -1,1 +1,1 @@
-"""Questions about the collection rather than its contents: which documents there are, and how many."""
+"""Questions that list or count: the documents of the collection, and the rows of their tables."""

@@ -2,8 +2,8 @@
 
 Flow: question, and what it finds by itself -> **here** -> `retrieval/multi_part.py` searches for each wording beside
 the question. The model is asked, once, only about questions whose form says that they ask for several things, and about
-those in another language than what was found, so that others never wait for it. Without a model a question goes in one
-pass.
+those in another language than what was found, so that others never wait for it. Without a model only things that are
+named side by side are parts (`sides.py`).
 """
 
 import re
@@ -15,6 +15,7 @@ from errors import RagError
 from index.lexical.language import plain_language
 from query_engine.llms.helper import PromptHelper
 from query_engine.llms.reply import listed
+from query_engine.question.sides import sides
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.passage import Passage
@@ -56,11 +57,14 @@ class Plan:
 
     Attributes:
         parts: questions that are searched for side by side; none where one pass is enough.
+        names: of each part what it alone asks about, where no model found the parts: they count only if what is quoted
+            for each names it.
         translation: the question in the language of what it found; empty where that is its own.
         warnings: where the model was asked without success.
     """
 
     parts: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
     translation: str = ""
     warnings: tuple[AnswerWarning, ...] = ()
 
@@ -72,7 +76,7 @@ class Planner:
     """Words questions for the search; safe from many threads.
 
     Args:
-        asker: asks the language model; without one every question goes as it is.
+        asker: asks the language model.
         timeout_s: longest wait for the model.
     """
 
@@ -88,8 +92,11 @@ class Planner:
             deadline: of the whole question; None leaves only this step's own limit.
             found: what the question finds by itself.
         """
+        if self._asker is None:
+            named = sides(question)[:MAX_PARTS]
+            return Plan(tuple(one.question for one in named), tuple(one.name for one in named)) if named else ONE_PASS
         language = _foreign(question, found)
-        if self._asker is None or not (language or may_be_several(question)):
+        if not (language or may_be_several(question)):
             return ONE_PASS
         limit = Deadline(self._timeout_s) if deadline is None else deadline.for_stage(self._timeout_s)
         try:

@@ -18,6 +18,7 @@ from query_engine import steps
 from query_engine.answerability.classifier import Confidence
 from query_engine.answerability.part_coverage import PartEvidence
 from query_engine.question.decompose import Plan
+from query_engine.question.identifiers import identifiers
 from query_engine.runtime.deadline import Deadline
 from query_engine.runtime.threads import side_by_side
 from query_engine.schema.answer_warning import AnswerWarning
@@ -41,6 +42,7 @@ class SearchContext:
     Attributes:
         search: query -> what one search finds for it.
         judge: question and passages -> how likely these hold the answer.
+        quoted: question and passages -> what would be quoted of them, below its headings and names; empty if nothing.
         words: the corpus's terms and their rarity.
         min_confidence: from this on a part is covered.
         options: `budget_chars` and `top_k` of the merged list.
@@ -49,6 +51,7 @@ class SearchContext:
 
     search: Callable[[str], Retrieval]
     judge: Callable[[str, Sequence[Passage]], Confidence]
+    quoted: Callable[[str, Sequence[Passage]], str]
     words: CorpusWords
     min_confidence: float
     options: RetrievalSettings
@@ -105,18 +108,22 @@ class Gathering:
         whole = self._context.search(self._question)
         plan = self._planned(self._question, self._context.deadline, whole.passages)
         wordings = plan.parts or tuple(filter(None, [plan.translation]))
-        if not wordings:
+        if plan.names and all(self._is_named(one, self._question, whole.passages) for one in plan.names):
+            wordings = ()
+        if wordings and not plan.names:
+            yield steps.planned(plan)
+        found = side_by_side(partial(self._context.search, wording) for wording in wordings)
+        if not found or (plan.names and not self._are_apart(plan, found)):
             self.retrieval = replace(whole, warnings=plan.warnings + whole.warnings)
             yield from map(steps.left_out, self.retrieval.warnings)
             return
-        yield steps.planned(plan)
         self._whole = self._context.judge(self._question, whole.passages)
-        found = side_by_side(partial(self._context.search, wording) for wording in wordings)
         if plan.parts:
-            self.parts = [
+            judged = [
                 judge_part(part, plan.parts, one.passages, self._context)
                 for part, one in zip(plan.parts, found, strict=True)
             ]
+            self.parts = [replace(one, sufficient=True) for one in judged] if plan.names else judged
             yield steps.covered(self.parts)
         # What a translation finds comes first.
         retrievals = [whole, *found] if plan.parts else [*found, whole]
@@ -126,6 +133,20 @@ class Gathering:
         if plan.translation:
             self._whole = self._context.judge(plan.translation, self.retrieval.passages)
         yield from map(steps.left_out, self.retrieval.warnings)
+
+    def _is_named(self, name: str, question: str, passages: Sequence[Passage]) -> bool:
+        """Whether what would be quoted for a question names a thing."""
+        text = self._context.quoted(question, passages)
+        if codes := identifiers(name):
+            return all(code.pattern.search(text) for code in codes)
+        terms = self._context.words.words_of(self._question).terms
+        return set(terms(name)) <= set(terms(text))
+
+    def _are_apart(self, plan: Plan, found: Sequence[Retrieval]) -> bool:
+        """Whether each part's quote names the thing that it asks about, and each is another one."""
+        asked = list(zip(plan.names, plan.parts, (one.passages for one in found), strict=True))
+        quotes = {self._context.quoted(part, passages) for _, part, passages in asked}
+        return len(quotes) == len(asked) and all(self._is_named(*one) for one in asked)
 
     def confidence(self, merged: Confidence) -> Confidence:
         """Return the best of three judgements: of all passages, of the whole question's, of the least covered part's.

@@ -39,20 +39,29 @@ class _Section:
         block = structure.blocks[first] if structure else None
         is_headless = block is not None and block.kind == "row" and not block.header
         passage = replace(
-            self.passage,
-            chunk_id=chunk_id(document.doc_id, document.tree.ordinal_at(self.start)),
-            level="span",
-            start=self.start,
-            end=self.end,
-            pages=document.pages_of(self.start, self.end),
-            text=document.text[self.start : self.end],
+            stretch(self.passage, document, self.start, self.end),
             hits=tuple(self.hits),
             merged="the section around what was found",
-            alone="",
-            **document.origin(self.start),
         )
         headings = structure.heading_path(first, document.text) if inside else ()
         return Source(passage, headings, block.columns if block is not None and is_headless else ())
+
+
+def stretch(found: Passage, document: StoredDocument, start: int, end: int) -> Passage:
+    """Return the stretch `[start, end)` of the document that a passage was found in, with that passage's scores."""
+    return replace(
+        found,
+        chunk_id=chunk_id(document.doc_id, document.tree.ordinal_at(start)),
+        level="span",
+        start=start,
+        end=end,
+        pages=document.pages_of(start, end),
+        text=document.text[start:end],
+        hits=(),
+        merged="",
+        alone="",
+        **document.origin(start),
+    )
 
 
 def sections(passages: Sequence[Passage], document_of: DocumentOf, budget_chars: int) -> tuple[Source, ...]:

@@ -93,6 +93,7 @@ def research(
     context = SearchContext(
         lambda query: world.search(query, Deadline(9)),
         world.judge,
+        lambda _, passages: passages[0].text if passages else "",
         FakeWords(),
         0.5,
         RetrievalSettings(),

@@ -47,8 +47,14 @@ class Search:
         judged = [self._worth[passage.text] for passage in passages if passage.text in self._worth]
         return max(judged, key=lambda one: one.value, default=sure(0.0))
 
+    @staticmethod
+    def quoted(_query: str, passages: Sequence[Passage]) -> str:
+        return passages[0].text if passages else ""
+
     def gathering(self, plan: Plan = PLAN, deadline: Deadline | None = None) -> Gathering:
-        context = SearchContext(self.search, self.judge, FakeWords(), 0.5, OPTIONS, deadline or Deadline(60))
+        context = SearchContext(
+            self.search, self.judge, self.quoted, FakeWords(), 0.5, OPTIONS, deadline or Deadline(60)
+        )
         return Gathering(WHOLE, lambda *_: plan, context)
 
 

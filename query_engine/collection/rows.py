@@ -1,0 +1,213 @@
+"""Find the rows of tables that a question wants listed or counted.
+
+Flow: `recognition.py` reads the question -> **here**, over the whole tables of the documents that were found, as leaves
+hold some rows only -> `listing.py` shows the rows, or a language model reads them. Each word of the question
+has to stand in a cell, name a column or name the table: a condition that is not understood ("after 2019") must not be
+left out. Pure.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from index.documents.store import StoredDocument
+from index.documents.structure import Block, Structure
+from query_engine.collection.languages import Language
+from query_engine.collection.recognition import RowsAsked, recognise_rows
+from query_engine.reader.layout import same_group
+from query_engine.schema.passage import DocumentKey, Passage
+from query_engine.text.term_weights import CorpusWords, TermWeights
+
+# Documents of the best passages; tables shown; rows of a table that are looked at.
+MOST_DOCUMENTS, MOST_TABLES, MOST_ROWS = 8, 3, 5000
+
+DocumentOf = Callable[[Passage], StoredDocument | None]
+Terms = frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Those rows of one table that a question asks for.
+
+    Attributes:
+        passage: one that was found in the document.
+        headings: that the table stands under, the outermost first.
+        blocks: the rows, in their order; at least one.
+        looked: how many rows of the table were looked at.
+        whole: that is all of them.
+        words: of the question, that stand in these rows.
+        certain: each word of the question is accounted for; else all but what the rows are called.
+        language: of the question.
+    """
+
+    passage: Passage
+    document: StoredDocument
+    headings: tuple[str, ...]
+    blocks: tuple[Block, ...]
+    looked: int
+    whole: bool
+    words: tuple[str, ...]
+    certain: bool
+    language: Language
+
+    def cells(self, row: Block) -> tuple[str, ...]:
+        """Return the texts of a row's cells."""
+        return tuple(self.document.text[start:end] for start, end in row.cells)
+
+
+def find_rows(
+    question: str, passages: Sequence[Passage], document_of: DocumentOf, corpus_words: CorpusWords
+) -> tuple[Rows, ...]:
+    """Return the rows that a question wants listed or counted, by table; none for other questions.
+
+    Args:
+        question: as it is searched for.
+        passages: found for it, best first.
+        document_of: the stored document of a passage; None if it has gone.
+        corpus_words: the corpus's terms.
+    """
+    asked = recognise_rows(question)
+    if asked is None:
+        return ()
+    matcher = _Matcher(asked, corpus_words.words_of(question), passages)
+    first: dict[DocumentKey, Passage] = {}
+    for passage in passages:
+        first.setdefault(passage.document, passage)
+    found: dict[tuple[tuple[str, ...], ...], Rows] = {}
+    for passage in list(first.values())[:MOST_DOCUMENTS]:
+        if (document := document_of(passage)) is None:
+            continue
+        for table in tables_of(document.structure):
+            if rows := matcher.matching(passage, document, table):
+                found.setdefault(tuple(map(rows.cells, rows.blocks)), rows)  # copies are shown once
+    certain = [rows for rows in found.values() if rows.certain]
+    return tuple(certain or found.values())[:MOST_TABLES]
+
+
+def tables_of(structure: Structure) -> Iterator[list[Block]]:
+    """Yield the rows of each table, without its header; a table that goes on below other text is one."""
+    tables: list[list[Block]] = []
+    before: Block | None = None
+    for block in structure.blocks:
+        if block.kind == "row" and block.cells:
+            if before is None or not same_group(before, block):
+                tables.append([])
+            if not block.header:
+                tables[-1].append(block)
+        before = block
+    joined: list[list[Block]] = []
+    for table in filter(None, tables):
+        if joined and _goes_on(structure, joined[-1][-1], table[0]):
+            joined[-1] += table
+        else:
+            joined.append(table)
+    yield from joined
+
+
+def _goes_on(structure: Structure, last: Block, first: Block) -> bool:
+    """Whether a table continues another, as below the break of a page."""
+    above = (structure.headings_above(structure.place(one.start)) for one in (last, first))
+    return bool(last.columns) and last.columns == first.columns and next(above) == next(above)
+
+
+class _Matcher:
+    """Compares rows with one question.
+
+    Args:
+        asked: the question.
+        words: the corpus's terms, as its language sees them.
+        passages: found for it.
+    """
+
+    def __init__(self, asked: RowsAsked, words: TermWeights, passages: Sequence[Passage]) -> None:
+        self._asked = asked
+        self._terms = cache(lambda text: frozenset(words.terms(text)))
+        self._typed = {term: word for word in asked.words for term in words.terms(word)}
+        content = frozenset(words.query_terms(" ".join(asked.words)))
+        self._content = tuple(term for term in self._typed if term in content)
+        self._told = self._all_terms(passage.text for passage in passages)
+
+    def matching(self, passage: Passage, document: StoredDocument, table: Sequence[Block]) -> Rows | None:
+        """Return the rows of a table that the question asks for; None if that is not certain, or none fits."""
+        looked = table[:MOST_ROWS]
+        held = [[self._terms(document.text[start:end]) for start, end in row.cells] for row in looked]
+        groups = self._alternatives(looked, held)
+        if self._asked.either and all(len(group) == 1 for group in groups):
+            return None  # "or" joins what stands in different columns
+        valued = frozenset[str]().union(*(value for group in groups for value in group))
+        headings = document.structure.heading_path(document.structure.place(table[0].start), document.text)
+        titled = self._all_terms((document.title, *headings))
+        columns = self._all_terms({name for row in looked for name in row.columns})
+        rest = [term for term in self._content if term not in valued | titled | columns]
+        fitting = _fitting(held, groups, rest)
+        head = next(iter(self._content), "")
+        certain = bool(fitting)
+        if not certain and groups and head in rest and head not in self._told:
+            # "Which people are welders?": a table need not say what its rows are.
+            fitting = _fitting(held, groups, [term for term in rest if term != head])
+        rows = tuple(looked[at] for at in fitting)
+        counted = [
+            document.text[start:end]
+            for row in rows
+            for name, (start, end) in zip(row.columns, row.cells, strict=False)
+            if head in self._terms(name)
+        ]
+        if not rows or not self._is_wanted(head, groups, counted, titled):
+            return None
+        shown = valued.union(rest).intersection(self._content)
+        typed = dict.fromkeys(
+            self._typed[term] for term in self._content if term in shown and (certain or term != head)
+        )
+        whole = len(looked) == len(table)
+        return Rows(passage, document, headings, rows, len(looked), whole, tuple(typed), certain, self._asked.language)
+
+    def _alternatives(self, rows: Sequence[Block], held: Sequence[Sequence[Terms]]) -> list[set[Terms]]:
+        """Return the cells that the question holds whole; those of one column are alternatives, so together.
+
+        Of "New" and "New York" in one column the longer one is meant.
+        """
+        asked, content = frozenset(self._typed), frozenset(self._content)
+        columns: dict[str, set[Terms]] = {}
+        for row, cells in zip(rows, held, strict=True):
+            names = row.columns or tuple(map(str, range(len(cells))))
+            for name, cell in zip(names, cells, strict=True):
+                if cell <= asked and not cell.isdisjoint(content):
+                    columns.setdefault(name, set()).add(cell)
+        groups: list[set[Terms]] = []
+        for values in columns.values():
+            longest = {one for one in values if not any(one < other for other in values)}
+            joined = [group for group in groups if not group.isdisjoint(longest)]
+            groups = [group for group in groups if group not in joined] + [longest.union(*joined)]
+        return groups
+
+    def _is_wanted(self, head: str, groups: Sequence[set[Terms]], counted: Sequence[str], titled: Terms) -> bool:
+        """Whether rows answer.
+
+        "Which" names a cell. "How many seats" is a number in a cell; of sites that stand in a column, no two are one.
+
+        Args:
+            head: the question's first word that has meaning.
+            groups: the cells that the question holds whole.
+            counted: the cells of the columns that the head names.
+            titled: terms that name the table.
+        """
+        if self._asked.kind == "list":
+            return True
+        if self._asked.kind == "which" or any(head in value for group in groups for value in group):
+            return bool(groups)
+        if counted:
+            return len(set(counted)) == len(counted) and not any(cell[:1].isdigit() for cell in counted)
+        return bool(groups) or head in titled
+
+    def _all_terms(self, texts: Iterable[str]) -> Terms:
+        return frozenset[str]().union(*map(self._terms, texts))
+
+
+def _fitting(held: Sequence[Sequence[Terms]], groups: Sequence[set[Terms]], rest: Sequence[str]) -> list[int]:
+    """Return the places of rows with a cell of each group, and each of the other terms in some cell."""
+    return [
+        at
+        for at, cells in enumerate(held)
+        if all(any(cell in group for cell in cells) for group in groups)
+        and all(any(term in cell for cell in cells) for term in rest)
+    ]
