@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
-from api.views.evaluate import message_of, unsupported_in
+from api.schemas.replies.answers import message_of, unsupported_in
 from api.views.links import Links, is_web_url
 from errors import UnknownDocumentError
 from index.documents.store import StoredDocument
