@@ -15,12 +15,12 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
 
+from api.linked import folded_closest_passages, sources, urls_of, with_links
+from api.links import Links
 from api.schemas.replies.answers import Citation as CitationReply
 from api.schemas.replies.answers import Nearest, message_of, unsupported_in
 from api.schemas.replies.service import TreelineExtras
 from api.views.deltas import DeltaView, sse
-from api.views.linked import folded_closest_passages, sources, urls_of, with_links
-from api.views.links import Links
 from api.views.openai_errors import to_error
 from query_engine.schema.events import Citation, Done, Event, Restarted, Step, Token
 

@@ -10,9 +10,9 @@ An answer from the cache comes as any other; `cache_hit` tells it.
 
 from collections.abc import Iterable
 
+from api.links import Links
 from api.schemas.replies.answers import QueryReply
 from api.views.deltas import DeltaView, sse
-from api.views.links import Links
 from query_engine.schema.events import Done, Step
 
 

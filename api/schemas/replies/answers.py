@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Self
 
 from pydantic import ConfigDict, Field, RootModel
 
+from api.linked import references
+from api.links import Links
 from api.schemas.replies.base import CorpusName, DocId, Fingerprint, GateReason, Id, Metadata, Reply, Timings, Warnings
-from api.views.linked import references
-from api.views.links import Links
 from query_engine.schema import events
 from query_engine.schema.events import Done
 from query_engine.schema.passage import Passage

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import Field
 
+from api.links import Links
 from api.schemas.replies.answers import Citation, RetrievedPassage, message_of
 from api.schemas.replies.base import Fingerprint, Reply, Timings, Warnings
-from api.views.links import Links
 from query_engine.schema.events import Done
 
 if TYPE_CHECKING:  # it loads LlamaIndex

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
+from api.links import Links
 from api.schemas.replies.answers import EvaluateReply
-from api.views.links import Links
 from errors import OutOfTimeError, QuestionError, StoreUnavailableError
 from eval.asking.in_process import InProcess
 from eval.asking.replies import read_reply
