@@ -19,10 +19,10 @@ from api.caller import require_corpus
 from api.hosts import Hosts
 from api.jobs.queue import Jobs, Result
 from api.jobs.write_locks import WriteLocks
+from api.links import Links
 from api.recorder import Recorder
 from api.study import Study
 from api.views.html import Pages
-from api.views.links import Links
 from api.watching.requests import Watching
 from index.corpus import Corpus
 from ingestion.reading.page_renderer import PageRenderer

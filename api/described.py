@@ -1,8 +1,8 @@
 """What `/openapi.json` says beyond bodies and parameters: replies, failures, keys, the order of topics.
 
 Flow: `app.py` makes a `Described` application -> a route names its replies by `replied`, `streamed` and `typed` ->
-**here** -> the whole description, which `routes/description.py` shows. Replies are described by the models of
-`schemas/replies/` and sent by nothing that is here: no reply passes through a model.
+**here** -> the whole description, which `routes/description.py` shows. The models of `schemas/replies/` describe
+replies, and are sent.
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from api.errors import ErrorReply, RunErrorReply
-from api.schemas.replies import answers, corpora, pipelines, service
+from api.schemas.replies import answers, corpora, pipelines, research, service
 from api.schemas.replies.service import OpenAIErrorReply
 
 Responses = dict[int | str, dict[str, Any]]
@@ -172,7 +172,7 @@ def _complete(document: dict[str, Any]) -> None:
 
 def _reply_models() -> Iterator[type[BaseModel]]:
     yield from (ErrorReply, RunErrorReply)
-    for module in (answers, corpora, pipelines, service):
+    for module in (answers, corpora, pipelines, research, service):
         for found in vars(module).values():
             if isinstance(found, type) and issubclass(found, BaseModel) and found.__module__ == module.__name__:
                 yield found

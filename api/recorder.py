@@ -16,7 +16,7 @@ from typing import Any, Self
 
 from api.background import BackgroundWriter
 from api.caller import CALLER, mark_of, opens_id
-from api.views.evaluate import corpus_of, message_of
+from api.schemas.replies.answers import message_of
 from errors import FeedbackError, UnknownAnswerError
 from index.corpus import member_names
 from index.feedback.store import FeedbackStore, Given, Kind, Limits, Target, Verdict
@@ -26,6 +26,9 @@ from query_engine.schema.events import Citation, Done, Event, Step
 from query_engine.schema.passage import Passage
 from settings import FeedbackSettings
 
+CITED = ("number", "doc_id", "chunk_id", "start", "end", "quote")
+READ = ("node_id", "chunk_id", "doc_id", "start", "end", "text")
+"""What is noted of a citation, and of a passage."""
 # For another process to note what it has just given.
 OTHERS_WAIT_S = 1.0
 
@@ -147,7 +150,7 @@ def _given_answer(  # noqa: PLR0917  # private; names match at every call
         answer=done.answer,
         message=message_of(done),
         steps=told,
-        citations=tuple(map(_citation, done.citations)),
+        citations=tuple(_noted(one, CITED) for one in done.citations),
         synthesizer=done.synthesizer,
         fingerprint=done.fingerprint,
     )
@@ -163,31 +166,12 @@ def _given(  # noqa: PLR0917  # as above
         inquiry.text,
         inquiry.filters,
         len(inquiry.turns),
-        passages=tuple(map(_passage, passages)),
+        passages=tuple(_noted(one, READ) for one in passages),
         mark=mark,
         **answered,
     )
 
 
-def _citation(citation: Citation) -> dict[str, Any]:
-    return {
-        "number": citation.number,
-        "doc_id": citation.doc_id,
-        "chunk_id": citation.chunk_id,
-        "start": citation.start,
-        "end": citation.end,
-        "quote": citation.quote,
-        **corpus_of(citation),
-    }
-
-
-def _passage(passage: Passage) -> dict[str, Any]:
-    return {
-        "node_id": passage.node_id,
-        "chunk_id": passage.chunk_id,
-        "doc_id": passage.doc_id,
-        "start": passage.start,
-        "end": passage.end,
-        "text": passage.text,
-        **corpus_of(passage),
-    }
+def _noted(value: Citation | Passage, names: tuple[str, ...]) -> dict[str, Any]:
+    """Return the fields with these names, and the corpus where several were asked."""
+    return {name: getattr(value, name) for name in names} | ({"corpus": value.corpus} if value.corpus else {})

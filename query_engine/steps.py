@@ -5,16 +5,19 @@ readers vote on steps one by one. Decides nothing.
 """
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from errors import RagError, without_paths
-from query_engine.answerability.classifier import Confidence
-from query_engine.answerability.part_coverage import PartEvidence
-from query_engine.question.condense import Condensed
-from query_engine.question.decompose import Plan
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Step
 from query_engine.schema.passage import DocumentKey, Passage
 from query_engine.text.markdown_escape import as_plain, as_text
+
+if TYPE_CHECKING:  # they load models' libraries, which a process that only opens does without
+    from query_engine.answerability.classifier import Confidence
+    from query_engine.answerability.part_coverage import PartEvidence
+    from query_engine.question.condense import Condensed
+    from query_engine.question.decompose import Plan
 
 # Every declined answer begins with this sentence: programs and evaluations recognise it by that.
 DONT_KNOW = "I don't know."
@@ -43,7 +46,7 @@ def looking_back(turns: int) -> Step:
     return Step("conversation", f"**Reading** the question with the {_count(turns, 'message')} before it.")
 
 
-def condensed(found: Condensed) -> Step:
+def condensed(found: "Condensed") -> Step:
     """Say what is asked instead of a question that leans on a conversation."""
     question = as_text(found.question)
     told = {
@@ -127,7 +130,7 @@ def found(passages: Sequence[Passage]) -> Iterator[Step]:
         yield Step("merged", "\n".join(lines))
 
 
-def planned(plan: Plan) -> Step:
+def planned(plan: "Plan") -> Step:
     """Say into which parts the question was taken apart, or into what it was translated."""
     if plan.translation:
         return Step("plan", f"**Searching in the language of the documents, too**: “{_shortened(plan.translation)}”")
@@ -135,7 +138,7 @@ def planned(plan: Plan) -> Step:
     return Step("plan", "\n".join([*lines, *(f"- {_shortened(part)}" for part in plan.parts)]))
 
 
-def covered(parts: Sequence[PartEvidence]) -> Step:
+def covered(parts: "Sequence[PartEvidence]") -> Step:
     """Say which parts the passages cover."""
     lines = [f"**Evidence for {sum(one.sufficient for one in parts)} of {len(parts)} parts**:"]
     lines += [
@@ -151,7 +154,7 @@ def left_out(warning: AnswerWarning) -> Step:
     return Step("warning", f"**Searching with less than is set**: {warning.text}")
 
 
-def confident(confidence: Confidence) -> Step:
+def confident(confidence: "Confidence") -> Step:
     """Say why an answer is expected in the passages."""
     return Step(
         "gate",
@@ -160,7 +163,7 @@ def confident(confidence: Confidence) -> Step:
     )
 
 
-def doubtful(confidence: Confidence) -> Step:
+def doubtful(confidence: "Confidence") -> Step:
     """Say that the answer may be none."""
     return Step(
         "gate",
@@ -169,7 +172,7 @@ def doubtful(confidence: Confidence) -> Step:
     )
 
 
-def declined(confidence: Confidence) -> Step:
+def declined(confidence: "Confidence") -> Step:
     """Say why no answer is given."""
     return Step(
         "gate",
@@ -205,7 +208,7 @@ def failed(synthesizer: str, error: RagError) -> Step:
     )
 
 
-def nothing_written(confidence: Confidence) -> Step:
+def nothing_written(confidence: "Confidence") -> Step:
     """Say that the synthesizer found no answer in the passages."""
     return Step("gate", f"**No answer was found** in the passages (confidence before reading: {confidence.value:.2f}).")
 
@@ -214,7 +217,7 @@ def _shortened(text: str) -> str:
     return text if len(text) <= 200 else f"{text[:199]}…"
 
 
-def _missing(confidence: Confidence) -> str:
+def _missing(confidence: "Confidence") -> str:
     return f" No passage mentions: {', '.join(confidence.missing[:5])}." if confidence.missing else ""
 
 

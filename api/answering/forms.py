@@ -14,8 +14,8 @@ from starlette.requests import Request
 
 from api.answering.runner import QuestionRunner, Scope, StartedAnswer, inquiry_of
 from api.dependencies import Engine, Service
-from api.views.linked import reference_list
-from api.views.links import Links
+from api.linked import reference_list
+from api.links import Links
 from errors import SettingsError
 from query_engine.inquiry import Inquiry
 from query_engine.runtime.deadline import Deadline

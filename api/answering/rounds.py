@@ -7,7 +7,7 @@ web addresses alone; of a document without one, the page here is linked.
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from api.views.links import Links
+from api.links import Links
 from query_engine.schema.events import Event
 from research.schema import RoundStep
 from research.steps import round_done

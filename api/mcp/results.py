@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
-from api.views.evaluate import message_of, unsupported_in
-from api.views.links import Links, is_web_url
+from api.links import Links, is_web_url
+from api.schemas.replies.answers import message_of, unsupported_in
 from errors import UnknownDocumentError
 from index.documents.store import StoredDocument
 from index.maintenance.corpora import CorpusFacts

@@ -104,7 +104,7 @@ def build_server(service: Service) -> MCPServer:
 
 
 def _caller(context: Context, service: Service) -> Caller:
-    """Return who calls a tool, and note the key of the request: the session's task began with that of its first one."""
+    """Return who calls a tool, and note the key of the request: the SDK runs the call in a task of its own."""
     request = context.request_context.request
     if request is None:
         return Caller(service.settings.serve.public_url or NO_SERVICE)

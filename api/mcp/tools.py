@@ -20,6 +20,7 @@ from api.answering.cached import ask_or_recall
 from api.answering.runner import QuestionRunner
 from api.caller import may_use
 from api.dependencies import Engine, Service
+from api.links import Links
 from api.mcp.results import (
     AskResult,
     CorpusList,
@@ -33,7 +34,6 @@ from api.mcp.results import (
     to_search_results,
     unknown_document,
 )
-from api.views.links import Links
 from errors import OutOfTimeError
 from index.documents.store import StoredDocument
 from index.maintenance.corpora import list_corpora
@@ -161,7 +161,7 @@ class Tools:
                 await asyncio.wait({task})
 
     async def _in_place(self, work: Callable[[QuestionRunner], Coroutine[Any, Any, Result]]) -> Result:
-        # The SDK runs calls in a task of the session, so the watch of the HTTP request does not reach here.
+        # The SDK runs calls in a task of its own, so the watch of the HTTP request does not reach here.
         with self._service.watching.request():
             runner = QuestionRunner(self._service)
             try:

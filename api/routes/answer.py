@@ -15,7 +15,6 @@ from api.described import replied
 from api.schemas.replies.answers import QueryReply
 from api.schemas.requests import AnswerBody
 from api.views.negotiation import JSONReply
-from api.views.query import to_query_reply
 from query_engine.inquiry import Inquiry
 
 router = APIRouter()
@@ -32,4 +31,4 @@ async def answer(body: AnswerBody, request: Request, service: ServiceDep, runner
     asked = asked.noted_by(service.recorder, inquiry)
     done = await finish(asked.events, request)
     links = service.links(request, asked.corpus)
-    return JSONReply(to_query_reply(done, links, include_context=body.include_context, answer_id=asked.id))
+    return JSONReply(QueryReply.build(done, links, include_context=body.include_context, answer_id=asked.id))

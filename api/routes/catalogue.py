@@ -13,9 +13,9 @@ from api.caller import may_use
 from api.dependencies import ServiceDep
 from api.described import replied
 from api.jobs.write_locks import DELETION_WAIT_S
+from api.links import is_web_url
 from api.schemas.replies.corpora import CorporaReply, DeletedReply, DocumentsReply, StatsReply
 from api.schemas.requests import FILTER_EXAMPLE, DeleteBody, OneCorpus
-from api.views.links import is_web_url
 from api.views.negotiation import JSONReply
 from errors import FilterError, without_paths
 from index.corpus import Corpus

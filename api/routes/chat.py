@@ -21,11 +21,11 @@ from api.answering.runner import RunnerDep
 from api.answering.sse import Pace, finish, sse_response, stream_records
 from api.dependencies import Service, ServiceDep
 from api.described import replied, streamed
+from api.linked import without_links
 from api.schemas.chat import ChatBody
 from api.schemas.replies.service import CompletionChunk, CompletionReply, Model, ModelsReply, OpenAIErrorReply
 from api.schemas.requests import steering_of
 from api.views.chat import ChatView, Completion, to_completion
-from api.views.linked import without_links
 from api.views.negotiation import JSONReply
 from errors import IndexDamagedError, UnknownCorpusError
 from index.corpus import ALL, member_names

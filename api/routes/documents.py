@@ -1,6 +1,6 @@
 """`/documents/{doc_id}`: what a citation links to, the document with the cited span marked; and its deletion.
 
-Flow: a reader follows a link that `views/links.py` made -> **here** -> a page for browsers, JSON for programs. Many
+Flow: a reader follows a link that `api/links.py` made -> **here** -> a page for browsers, JSON for programs. Many
 documents at once are `catalogue.py`'s business.
 """
 
@@ -14,9 +14,9 @@ from starlette.responses import Response
 from api.dependencies import ServiceDep
 from api.described import joined, replied, typed
 from api.jobs.write_locks import DELETION_WAIT_S
+from api.links import document_path, is_web_url
 from api.schemas.replies.corpora import DeletedDocumentReply, DocumentReply
 from api.schemas.requests import OneCorpus
-from api.views.links import document_path, is_web_url
 from api.views.negotiation import JSONReply, prefers_html
 from api.views.ocr import ocr_of
 from errors import UnknownDocumentError

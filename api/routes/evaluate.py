@@ -12,7 +12,6 @@ from api.dependencies import ServiceDep
 from api.described import replied
 from api.schemas.replies.answers import EvaluateReply
 from api.schemas.requests import EvaluateBody
-from api.views.evaluate import to_reply
 from api.views.negotiation import JSONReply
 
 router = APIRouter()
@@ -26,4 +25,4 @@ async def evaluate(body: EvaluateBody, request: Request, service: ServiceDep, ru
     links = service.links(request, asked.corpus)
     # A report has its own.
     with_references = service.settings.serve.evaluate_references and not wants_report(service, body)
-    return JSONReply(to_reply(done, body.iid, links, with_references=with_references, answer_id=asked.id))
+    return JSONReply(EvaluateReply.build(done, body.iid, links, with_references=with_references, answer_id=asked.id))

@@ -1,4 +1,4 @@
-"""`POST /mcp`, `DELETE /mcp`: the service as a server of MCP, the Model Context Protocol.
+"""`POST /mcp`: the service as a server of MCP, the Model Context Protocol.
 
 Flow: a request with its key checked -> **here** -> `api/mcp/http.py`, which writes the whole reply.
 """
@@ -22,12 +22,6 @@ router = APIRouter()
 @router.post("/mcp", response_class=Response, responses=REPLIES, openapi_extra=BODY)
 async def message(request: Request) -> Response:
     """Take one message of a client; the reply is JSON, or events of which the last one is the result."""
-    return _Forwarded(request.app.state.mcp)
-
-
-@router.delete("/mcp", response_class=Response, responses=REPLIES)
-async def end(request: Request) -> Response:
-    """End a session."""
     return _Forwarded(request.app.state.mcp)
 
 

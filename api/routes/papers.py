@@ -11,11 +11,10 @@ from starlette.responses import Response
 
 from api.answering.runner import QuestionRunner, RunnerDep
 from api.described import replied, typed
-from api.schemas.replies.answers import ParagraphsReply
+from api.schemas.replies.answers import Paragraph, ParagraphsReply
 from api.schemas.replies.service import PingReply
 from api.schemas.requests import PapersBody
 from api.views.negotiation import JSONReply, prefers_html
-from api.views.papers import shown
 from api.web import page
 from errors import NothingFoundError
 from query_engine.retrieval.papers import PaperQuestion
@@ -81,4 +80,4 @@ async def _found(
             "No paragraph meets what was asked.",
             "Ask with fewer conditions or a larger distance; `GET /documents` shows the topics and types there are.",
         )
-    return JSONReply([shown(paragraph) for paragraph in found], headers=warned(body, notices))
+    return JSONReply([Paragraph.build(paragraph).to_dict() for paragraph in found], headers=warned(body, notices))

@@ -18,7 +18,7 @@ from api.schemas.replies.answers import FailureEvent, QueryReply, RestartEvent, 
 from api.schemas.replies.service import ClearedReply
 from api.schemas.requests import QueryBody, steering_of
 from api.views.negotiation import JSONReply
-from api.views.query import QueryView, to_query_reply
+from api.views.query import QueryView
 from query_engine.inquiry import Inquiry
 from query_engine.schema.turn import Turn
 
@@ -31,7 +31,7 @@ async def query(body: QueryBody, request: Request, service: ServiceDep, runner: 
     asked = await ask_or_recall(service, runner, body.corpus, _inquiry(body, service))
     done = await finish(asked.events, request)
     links = service.links(request, asked.corpus)
-    return JSONReply(to_query_reply(done, links, include_context=body.include_context, answer_id=asked.id))
+    return JSONReply(QueryReply.build(done, links, include_context=body.include_context, answer_id=asked.id))
 
 
 @router.post(

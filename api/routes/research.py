@@ -1,7 +1,7 @@
 """`POST /agent/research`: a topic, taken apart, answered part by part and summed up.
 
 Flow: body, as clients of bedrock-rag-eval send it -> `answering/runner.py` (one slot for all sub-questions) ->
-`research/topic/topic_research.py` -> **here** -> JSON (`views/research.py`).
+`research/topic/topic_research.py` -> **here** -> JSON (`schemas/replies/research.py`).
 """
 
 from collections.abc import AsyncGenerator, Sequence
@@ -12,17 +12,16 @@ from api.answering.runner import RunnerDep
 from api.answering.sse import finish
 from api.dependencies import Engine, ServiceDep
 from api.described import replied
-from api.schemas.replies.answers import ResearchReply
+from api.schemas.replies.research import ResearchReply
 from api.schemas.requests import ResearchBody, steering_of
 from api.views.negotiation import JSONReply
-from api.views.research import to_research_reply
 from index.documents.filters import where
 from query_engine.inquiry import Inquiry
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.events import Event
 from query_engine.schema.passage import Passage
 from research.given_passages import given
-from research.topic.topic_research import research_topic
+from research.topic.topic_research import ResearchDone, research_topic
 
 router = APIRouter()
 
@@ -53,4 +52,5 @@ async def research(body: ResearchBody, request: Request, service: ServiceDep, ru
     asked = await runner.answer(body.corpus, events)
     done = await finish(asked.events, request)
     links = service.links(request, asked.corpus)
-    return JSONReply(to_research_reply(body.topic, done, links, include_context=body.include_context))
+    found = done.research if isinstance(done, ResearchDone) else None
+    return JSONReply(ResearchReply.build(body.topic, done, found, links, include_context=body.include_context))

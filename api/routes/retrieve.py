@@ -4,7 +4,6 @@ Flow: body -> `answering/runner.py` -> engine's retrieval -> **here** -> JSON.
 """
 
 from dataclasses import replace
-from typing import Any
 
 from fastapi import APIRouter, Request
 
@@ -16,7 +15,6 @@ from api.schemas.requests import RetrieveBody, steering_of
 from api.views.negotiation import JSONReply
 from query_engine.inquiry import Inquiry
 from query_engine.runtime.deadline import Deadline
-from query_engine.schema.passage import Passage
 from query_engine.schema.retrieval_result import Retrieval
 from settings import RetrievalSettings
 
@@ -37,20 +35,5 @@ async def retrieve(body: RetrieveBody, request: Request, service: ServiceDep, ru
         return engine.retrieve(replace(inquiry, deadline=deadline), options, pipeline), engine.corpus.name
 
     found, corpus = await runner.search(request, body.corpus, search)
-    reply: dict[str, Any] = {
-        "passages": [_passage(passage, explain=body.explain) for passage in found.passages],
-        "timings_ms": found.timings_ms,
-        "warnings": list(map(str, found.warnings)),
-        "retrieval_id": service.recorder.retrieval(inquiry, corpus, found.passages),
-    }
-    if body.explain:
-        reply["left_out"] = [_passage(passage, explain=False) for passage in found.left_out]
-    return JSONReply(reply)
-
-
-def _passage(passage: Passage, *, explain: bool) -> dict[str, Any]:
-    shown = passage.to_dict()
-    leaves, merged, alone = (shown.pop(name) for name in ("hits", "merged", "alone"))
-    if explain:
-        shown["explanation"] = {"leaves": leaves, "merged": merged or None, "not_merged": alone or None}
-    return shown
+    retrieval_id = service.recorder.retrieval(inquiry, corpus, found.passages)
+    return JSONReply(RetrieveReply.build(found, retrieval_id, explain=body.explain))

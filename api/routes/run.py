@@ -15,9 +15,9 @@ from api.answering.runner import RunnerDep
 from api.answering.sse import Pace, sse_response, stream_records
 from api.dependencies import ServiceDep
 from api.described import RUN_FAILURES, streamed
+from api.linked import closest_passages
 from api.schemas.replies.answers import RunRecord
 from api.schemas.requests import RunBody
-from api.views.linked import closest_passages
 from api.views.run import RunView
 
 ANSWER_ID = "X-Answer-Id"

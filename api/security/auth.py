@@ -44,7 +44,6 @@ _ASKS = (
 )
 SCOPE_OF = (
     {("POST", path): READ for path in _ASKS.split()}
-    | {("DELETE", "/mcp"): READ}
     | {("POST", path): INGEST for path in ("/ingest", "/documents", "/documents/delete")}
     | {("GET", "/ingest"): INGEST, ("GET", "/ingest/{job_id}"): INGEST, ("DELETE", "/ingest/{job_id}"): INGEST}
     | {("DELETE", "/documents/{doc_id}"): INGEST}

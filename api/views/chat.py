@@ -15,10 +15,12 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
 
+from api.linked import folded_closest_passages, sources, urls_of, with_links
+from api.links import Links
+from api.schemas.replies.answers import Citation as CitationReply
+from api.schemas.replies.answers import Nearest, message_of, unsupported_in
+from api.schemas.replies.service import TreelineExtras
 from api.views.deltas import DeltaView, sse
-from api.views.evaluate import citation_of, message_of, nearest_of, unsupported_in
-from api.views.linked import folded_closest_passages, sources, urls_of, with_links
-from api.views.links import Links
 from api.views.openai_errors import to_error
 from query_engine.schema.events import Citation, Done, Event, Restarted, Step, Token
 
@@ -85,22 +87,17 @@ class Completion:
 
     def extras(self, done: Done) -> dict[str, Any]:
         """Return what stands beside OpenAI's fields."""
-        return {
-            "citations": [citation_of(citation, self.links) for citation in done.citations],
-            "treeline": {
-                "answered": done.answer is not None,
-                "gate_reason": done.gate_reason,
-                "cache_hit": done.cache_hit,
-                "decline_text": done.decline_text or None,
-                "unsupported": unsupported_in(done),
-                "synthesizer": done.synthesizer,
-                "warnings": list(map(str, done.warnings)),
-                "nearest": [nearest_of(one, self.links) for one in done.nearest],
-                "ignored": list(self.ignored),
-                "timings_ms": done.timings_ms,
-                "fingerprint": done.fingerprint,
-            },
-        }
+        treeline = TreelineExtras.filled(
+            done,
+            answered=done.answer is not None,
+            decline_text=done.decline_text or None,
+            unsupported=unsupported_in(done),
+            warnings=list(map(str, done.warnings)),
+            nearest=Nearest.build_all(done.nearest, self.links),
+            ignored=list(self.ignored),
+        )
+        citations = [one.to_dict() for one in CitationReply.build_all(done.citations, self.links)]
+        return {"citations": citations, "treeline": treeline.to_dict()}
 
 
 def to_completion(completion: Completion, done: Done, steps: Sequence[Step]) -> dict[str, Any]:

@@ -9,13 +9,15 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
+from api.schemas.replies.base import Reply
+
 
 class JSONReply(JSONResponse):
     """JSON in UTF-8; a lone surrogate, which UTF-8 cannot hold, goes out as the JSON escape it came in as."""
 
     def render(self, content: Any) -> bytes:
-        """Return the encoded body."""
-        return to_json(content)
+        """Return the encoded body of a reply, or of other JSON-ready values."""
+        return to_json(content.to_dict() if isinstance(content, Reply) else content)
 
 
 def to_json(content: Any) -> bytes:

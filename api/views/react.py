@@ -13,8 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from api.views.evaluate import message_of, unsupported_in
-from api.views.papers import shown
+from api.schemas.replies.answers import Paragraph, ReactReply, message_of, unsupported_in
 from query_engine.schema.events import Done, Event, Step
 from query_engine.schema.passage import Passage
 from research.react import PaperTrail
@@ -24,7 +23,7 @@ _MARKS = re.compile(r"(?:\[\d{1,3}\])+")
 _NUMBER = re.compile(r"\d+")
 
 
-def to_react_reply(done: Done, trail: PaperTrail, notices: Sequence[str] = ()) -> dict[str, Any]:
+def to_react_reply(done: Done, trail: PaperTrail, notices: Sequence[str] = ()) -> ReactReply:
     """Return `answer`, the paragraphs it was written from, cited ones first, `unsupported` and `warnings`.
 
     Args:
@@ -34,7 +33,7 @@ def to_react_reply(done: Done, trail: PaperTrail, notices: Sequence[str] = ()) -
     """
     warnings = [*notices, *map(str, done.warnings)]
     if done.answer is None:
-        return {"answer": message_of(done), "used_docs": [], "unsupported": [], "warnings": warnings}
+        return ReactReply.filled(answer=message_of(done), used_docs=[], unsupported=[], warnings=warnings)
     order = _cited_first(done)
     places = {passage.node_id: place for place, passage in enumerate(order, 1)}
     held = {
@@ -48,12 +47,12 @@ def to_react_reply(done: Done, trail: PaperTrail, notices: Sequence[str] = ()) -
         numbers = dict.fromkeys(held.get(int(number)) for number in _NUMBER.findall(found[0]))
         return "".join(f"[{number}]" for number in numbers if number) or found[0]
 
-    return {
-        "answer": _MARKS.sub(renumbered, message_of(done)),
-        "used_docs": [shown(paragraph) for paragraph in trail.paragraphs(order)],
-        "unsupported": unsupported_in(done),
-        "warnings": warnings,
-    }
+    return ReactReply.filled(
+        answer=_MARKS.sub(renumbered, message_of(done)),
+        used_docs=list(map(Paragraph.build, trail.paragraphs(order))),
+        unsupported=unsupported_in(done),
+        warnings=warnings,
+    )
 
 
 def records_of(event: Event, trail: PaperTrail) -> Iterator[bytes]:
@@ -61,13 +60,13 @@ def records_of(event: Event, trail: PaperTrail) -> Iterator[bytes]:
     match event:
         case RoundStep():
             yield _line({"thoughts": event.text})
-            useful = [shown(paragraph) for paragraph in trail.paragraphs(event.round.review.useful)]
+            useful = [Paragraph.build(one).to_dict() for one in trail.paragraphs(event.round.review.useful)]
             if useful:
                 yield _line({"used_docs": useful})
         case Step():
             yield _line({"thoughts": event.text})
         case Done():
-            reply = to_react_reply(event, trail)
+            reply = to_react_reply(event, trail).to_dict()
             yield _line({"used_docs": reply["used_docs"]})
             yield _line({"answer": reply["answer"]})
 

@@ -13,7 +13,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Required, TypedDict
 
-from api.views.evaluate import message_of
+from api.schemas.replies.answers import message_of
 from api.views.truncate import fit, json_bytes
 from query_engine.schema.events import Citation, Done, Event, Nearest, Restarted, Step, Token
 

@@ -1,4 +1,4 @@
-"""Send on to the process that writes what a reader does not do: ingestions, deletions, jobs, tasks, sessions of MCP.
+"""Send on to the process that writes what a reader does not do: ingestions, deletions, jobs, tasks.
 
 Flow: server -> keys, hosts and sizes -> **here** -> this process's routes, or the writer's and back, where they are
 checked again. Where no writer is known, such a request is refused.
@@ -19,10 +19,9 @@ from api.watching.middleware import HANDED_OVER, HEADER, REQUEST_ID
 from errors import RagError, ReadOnlyError, WriterUnavailableError
 from loopback import may_use_proxy
 
-# Jobs, tasks and sessions live in one process; documents are written by one.
+# Jobs and tasks live in one process; documents are written by one.
 ALWAYS = re.compile(r"/(ingest|task|pipeline)(/.*)?")
 WRITES = re.compile(r"/documents(/.*)?")
-SESSIONS = re.compile(r"/mcp/?")
 # Of one connection only, see RFC 9110; the server writes its own.
 HOP_BY_HOP = frozenset(
     (b"connection", b"keep-alive", b"te", b"trailer", b"transfer-encoding", b"upgrade", b"date", b"proxy-connection")
@@ -75,7 +74,7 @@ class HandOver:
     def _is_for_writer(self, method: str, path: str) -> bool:
         if method != "GET" and WRITES.fullmatch(path):
             return True
-        return bool(ALWAYS.fullmatch(path) or (self._client and SESSIONS.fullmatch(path)))
+        return bool(ALWAYS.fullmatch(path))
 
 
 async def _hand_over(client: httpx.AsyncClient, scope: Scope, receive: Receive, send: Send) -> None:

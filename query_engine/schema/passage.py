@@ -3,7 +3,7 @@
 Flow: made by `retrieval/merging/group.py`, read by everything after it. A pure value.
 """
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from query_engine.schema.hit import LeafHit
@@ -65,10 +65,3 @@ class Passage:
     def overlaps(self, other: "Passage") -> bool:
         """Whether both hold some text of the same document in common."""
         return self.document == other.document and self.start < other.end and other.start < self.end
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the passage as JSON-ready values; `corpus` only where several were asked."""
-        values = asdict(self)
-        if not self.corpus:
-            del values["corpus"]
-        return values

@@ -76,11 +76,6 @@ class Finding:
         return round(cited + min(self.unique_docs / FULL_DOCUMENTS, 1) * DOCUMENTS_SHARE, 4)
 
 
-def average_confidence(findings: Sequence[Finding]) -> float:
-    """Return the mean over all findings, gaps as 0; 0 without any."""
-    return round(sum(one.confidence for one in findings) / len(findings), 4) if findings else 0.0
-
-
 def each_in_its_place(findings: Sequence[Finding], *, strict: bool = False) -> list[Finding]:
     """Return the findings without sentences that answer another one better, by their place in its answer.
 

@@ -1,1 +1,1 @@
-"""What replies look like, for `/openapi.json` alone: the views send plain values and pass through no model."""
+"""What replies look like: the models that are sent, and described by `/openapi.json`."""

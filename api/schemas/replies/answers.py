@@ -1,13 +1,36 @@
-"""Answers and what they are written from: `/query`, `/answer`, `/run`, `/evaluate`, `/retrieve`, `/agent/research`.
+"""Answers and what they are written from: `/query`, `/answer`, `/run`, `/evaluate`, `/retrieve`, papers.
 
-Flow: **here** -> `api/described.py`. The replies themselves are made in `api/views/` and `api/routes/retrieve.py`.
+Flow: finished answers, passages, paragraphs -> **here** -> routes send them, `api/described.py` describes them. Pure.
 """
 
-from typing import Annotated, Literal
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated, Self
 
 from pydantic import ConfigDict, Field, RootModel
 
+from api.linked import references
+from api.links import Links
 from api.schemas.replies.base import CorpusName, DocId, Fingerprint, GateReason, Id, Metadata, Reply, Timings, Warnings
+from query_engine.schema import events
+from query_engine.schema.events import Done
+from query_engine.schema.passage import Passage
+from query_engine.schema.retrieval_result import Retrieval
+from query_engine.steps import DONT_KNOW
+
+if TYPE_CHECKING:  # it loads LlamaIndex
+    from query_engine.retrieval import papers
+
+NO_MESSAGE = f"{DONT_KNOW} Nothing was written for this question."
+
+
+def message_of(done: Done) -> str:
+    """Return what a person should read. Never empty: one empty answer makes a whole submission invalid."""
+    return done.message.strip() or NO_MESSAGE
+
+
+def unsupported_in(done: Done) -> list[str]:
+    """Return what of the answer no source holds, each once: for replies in which the answer's places have moved."""
+    return list(dict.fromkeys(one.text for one in done.unsupported))
 
 
 class _Place(Reply):
@@ -25,6 +48,11 @@ class _Place(Reply):
     """The quote: the document's text from `start` to `end`."""
     corpus: CorpusName = ""
     """Corpus of the document, where several were asked; else absent."""
+
+    @classmethod
+    def build_all(cls, places: Iterable[events.Citation | events.Nearest], links: Links) -> list[Self]:
+        """Return places in documents, with their addresses."""
+        return [cls.filled(place, url=links.of(place)) for place in places]
 
 
 class Citation(_Place):
@@ -100,6 +128,14 @@ class RetrievedPassage(ContextSource):
     scores: Scores
     """All scores, by scorer."""
 
+    @classmethod
+    def build_all(cls, passages: Iterable[Passage]) -> list[Self]:
+        """Return passages with their scores."""
+        return [
+            cls.filled(one, vector_score=one.scores.get("dense"), keyword_score=one.scores.get("lexical"))
+            for one in passages
+        ]
+
 
 class QueryReply(Reply):
     """An answer with its sources."""
@@ -141,6 +177,32 @@ class QueryReply(Reply):
     """Hash of settings, models and documents; answers with equal ones are comparable."""
     answer_id: Id | None
     """For `/feedback`; null where feedback is off."""
+
+    @classmethod
+    def build(cls, done: Done, links: Links, *, include_context: bool, answer_id: str | None = None) -> Self:
+        """Return the reply; `answer` is null and `citations` empty where the documents do not answer.
+
+        Args:
+            done: the finished answer.
+            links: into the corpus it was written from.
+            include_context: whether `retrieved` and `contexts` hold the passages, or null.
+            answer_id: for feedback.
+        """
+        return cls.filled(
+            done,
+            citations=Citation.build_all(done.citations, links),
+            nearest=Nearest.build_all(done.nearest, links),
+            retrieved=RetrievedPassage.build_all(done.passages) if include_context else None,
+            retrieved_count=len(done.passages),
+            max_score=max((passage.score for passage in done.passages), default=None),
+            answered=done.answer is not None,
+            message=message_of(done),
+            decline_text=done.decline_text or None,
+            unsupported=list(map(Unsupported.filled, done.unsupported)),
+            contexts=[passage.text for passage in done.passages] if include_context else None,
+            warnings=list(map(str, done.warnings)),
+            answer_id=answer_id,
+        )
 
 
 class TokenEvent(Reply):
@@ -224,6 +286,36 @@ class EvaluateReply(Reply):
     answer_id: Id | None
     """For `/feedback`; null where feedback is off."""
 
+    @classmethod
+    def build(
+        cls, done: Done, iid: str, links: Links, *, with_references: bool = False, answer_id: str | None = None
+    ) -> Self:
+        """Return the reply to question `iid`.
+
+        Competition clients read two keys and keep the rest as they come, so what an offline evaluation needs travels in
+        the extra keys.
+
+        Args:
+            done: the finished answer.
+            iid: of the question.
+            links: into the corpus it was written from.
+            with_references: whether the addresses of the citations end the response, for judges that read nothing else.
+            answer_id: for feedback.
+        """
+        return cls.filled(
+            done,
+            query_id=iid,
+            generated_response=message_of(done) + (references(done.citations, links) if with_references else ""),
+            citations=Citation.build_all(done.citations, links),
+            contexts=[passage.text for passage in done.passages],
+            context_sources=list(map(ContextSource.filled, done.passages)),
+            answered=done.answer is not None,
+            decline_text=done.decline_text or None,
+            unsupported=list(map(Unsupported.filled, done.unsupported)),
+            warnings=list(map(str, done.warnings)),
+            answer_id=answer_id,
+        )
+
 
 class Leaf(Reply):
     """A leaf that a passage was chosen for."""
@@ -269,6 +361,14 @@ class FoundPassage(ContextSource):
     explanation: Explanation | None = None
     """Why it was found; absent unless `explain` is set."""
 
+    @classmethod
+    def build(cls, passage: Passage, *, explain: bool = False) -> Self:
+        """Return a passage, if wanted with why it was found."""
+        why = Explanation.filled(
+            leaves=list(map(Leaf.filled, passage.hits)), merged=passage.merged or None, not_merged=passage.alone or None
+        )
+        return cls.filled(passage, **({"explanation": why} if explain else {}))
+
 
 class RetrieveReply(Reply):
     """The passages found for a question."""
@@ -284,103 +384,16 @@ class RetrieveReply(Reply):
     left_out: list[FoundPassage] = []
     """Passages that had no room; absent unless `explain` is set."""
 
-
-class Finding(Reply):
-    """A sub-question with its answer."""
-
-    subquestion: str
-    """What was asked."""
-    status: Literal["answered", "answered_after_retry", "gap"]
-    """How it ended."""
-    attempts: int
-    """1, or 2 with another wording."""
-    answer: str | None
-    """The answer with marks `[n]`; null for a gap."""
-    citations: list[Citation]
-    """What the marks stand for."""
-    contexts: list[RetrievedPassage]
-    """The passages; empty unless `include_context` is set."""
-    confidence: float
-    """By the number of citations and documents, 0 to 1."""
-    citation_count: int
-    """How many citations the answer has."""
-    unique_docs: int
-    """How many documents are cited."""
-    retried_subquestion: str | None
-    """The other wording that was tried; null if there was none."""
-    retry_resolved: bool
-    """Whether that wording was answered."""
-
-
-class Gap(Reply):
-    """A sub-question that the documents do not answer."""
-
-    subquestion: str
-    """What was asked."""
-    reason: str
-    """The reason it could not be answered."""
-
-
-class ResearchStats(Reply):
-    """How the sub-questions ended."""
-
-    answered_count: int
-    """Answered at once."""
-    answered_after_retry_count: int
-    """Answered in another wording."""
-    gap_count: int
-    """Not answered."""
-    avg_confidence: float
-    """Mean confidence, gaps as 0; 0 to 1."""
-
-
-class Statement(Reply):
-    """A sentence of a possible conflict."""
-
-    subquestion: str
-    """Whose answer holds it."""
-    sentence: str
-    """The sentence."""
-    citations: list[Citation]
-    """What it cites."""
-
-
-class Conflict(Reply):
-    """Two statements that perhaps contradict each other."""
-
-    opposition: Annotated[list[str], Field(examples=[["required", "optional"]])]
-    """The words that oppose each other."""
-    statements: list[Statement]
-    """The statements that hold them."""
-
-
-class ResearchReply(Reply):
-    """A topic, answered part by part and summed up."""
-
-    topic: str
-    """As it was sent."""
-    subquestions: list[str]
-    """What was asked, in order."""
-    findings: list[Finding]
-    """The answers, in the same order."""
-    gaps: list[Gap]
-    """What the documents do not answer."""
-    final_summary: str
-    """The whole as Markdown, with marks `[n]`; never empty."""
-    citations: list[Citation]
-    """What the marks of the summary stand for."""
-    stats: ResearchStats
-    """How the sub-questions ended."""
-    possible_conflicts: list[Conflict]
-    """Statements that perhaps contradict each other."""
-    synthesizer: str | None
-    """Who wrote the answers; null without one."""
-    warnings: Warnings
-    """What lowered the quality, each a code and a sentence."""
-    timings_ms: Timings
-    """Milliseconds by stage."""
-    fingerprint: Fingerprint
-    """Hash of settings, models and documents."""
+    @classmethod
+    def build(cls, found: Retrieval, retrieval_id: str | None, *, explain: bool) -> Self:
+        """Return the reply, if wanted with why each passage was found."""
+        return cls.filled(
+            timings_ms=found.timings_ms,
+            passages=[FoundPassage.build(one, explain=explain) for one in found.passages],
+            warnings=list(map(str, found.warnings)),
+            retrieval_id=retrieval_id,
+            **({"left_out": list(map(FoundPassage.build, found.left_out))} if explain else {}),
+        )
 
 
 class Paragraph(_Origin):
@@ -400,6 +413,19 @@ class Paragraph(_Origin):
     """The metadata field of this name; an empty list without one."""
     paragraph_terms: list[str]
     """The paper's terms that stand in the paragraph, and its words of several capital letters."""
+
+    @classmethod
+    def build(cls, paragraph: "papers.Paragraph") -> Self:
+        """Return a paragraph with the fields that clients of ASK-xDD read, and where it is from."""
+        document = paragraph.document
+        return cls.filled(
+            paragraph,
+            doc_type=document.metadata.get("doc_type", "paragraph"),
+            cosmos_object_id=document.metadata.get("cosmos_object_id"),
+            article_terms=document.metadata.get("article_terms", []),
+            paragraph_terms=paragraph.terms,
+            **document.origin(document.tree[paragraph.position].start),
+        )
 
 
 class ParagraphsReply(RootModel[list[Paragraph]]):

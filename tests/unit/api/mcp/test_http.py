@@ -299,13 +299,12 @@ async def test_a_bug_of_ours_tells_nothing_about_our_inside() -> None:
     assert told == "Error executing tool ask"
 
 
-@pytest.mark.parametrize("era", ERAS)
-async def test_a_call_that_its_client_cancels_stops_and_gives_its_slot_back(era: str) -> None:
+async def test_a_call_that_its_client_cancels_stops_and_gives_its_slot_back() -> None:
     hangs, begun = asyncio.Event(), asyncio.Event()
     engine = FakeEngine([Step("search", "**Searching**"), begun.set, hangs, a_done()])
     app = app_of(engine, serve={"slots": 1, "queue": 0})
 
-    async with client_of(app, era) as client:
+    async with client_of(app) as client:
         call = asyncio.ensure_future(client.call_tool("ask", {"question": "What turns?"}))
         await begun.wait()
         call.cancel()
@@ -346,16 +345,13 @@ async def test_a_client_of_an_earlier_version_that_leaves_stops_its_call() -> No
     app = app_of(engine, serve={"slots": 1, "queue": 0})
     leaves = asyncio.Event()
 
-    async with client_of(app, "legacy") as client:
-        await client.list_tools()
-        (session_id,) = app.state.mcp._loading.result()._open
-        call = {"jsonrpc": "2.0", "id": 99, "method": "tools/call"}
-        call["params"] = {"name": "ask", "arguments": {"question": "What turns?"}}
-        request = asyncio.ensure_future(post(app, call, session_id, leaves))
-        await begun.wait()
-        leaves.set()
-        await until(lambda: app.state.service.slots.running == 0)
-        await request
+    call = {"jsonrpc": "2.0", "id": 99, "method": "tools/call"}
+    call["params"] = {"name": "ask", "arguments": {"question": "What turns?"}}
+    request = asyncio.ensure_future(post(app, call, leaves))
+    await begun.wait()
+    leaves.set()
+    await until(lambda: app.state.service.slots.running == 0)
+    await request
 
     assert engine.ended == 1
 
@@ -392,7 +388,7 @@ async def test_a_key_opens_it() -> None:
         assert (await client.list_tools()).tools
 
 
-async def test_where_no_session_is_begun_each_request_has_its_own_key(tmp_path: Path) -> None:
+async def test_each_request_has_its_own_key(tmp_path: Path) -> None:
     path = tmp_path / "keys.json"
     every, mine = add_key(path, "every", ["read"], None, None), add_key(path, "mine", ["read"], ["default"], None)
     app = app_of(FakeEngine(), FakeEngine(corpus="secret"), serve={"keys_file": path})
@@ -425,7 +421,7 @@ async def until(so: Callable[[], bool]) -> None:
         await asyncio.sleep(0)
 
 
-async def post(app: FastAPI, message: dict[str, Any], session_id: str, leaves: asyncio.Event) -> None:
+async def post(app: FastAPI, message: dict[str, Any], leaves: asyncio.Event) -> None:
     """Send one message as a client that leaves when it is told to."""
     body = [{"type": "http.request", "body": json.dumps(message).encode(), "more_body": False}]
 
@@ -442,7 +438,6 @@ async def post(app: FastAPI, message: dict[str, Any], session_id: str, leaves: a
         "host": "127.0.0.1:8000",
         "accept": "application/json, text/event-stream",
         "content-type": "application/json",
-        "mcp-session-id": session_id,
         "mcp-protocol-version": "2025-06-18",
     }
     scope = {

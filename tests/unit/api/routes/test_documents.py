@@ -5,7 +5,7 @@ from urllib.parse import urljoin, urlsplit
 import httpx2
 import pytest
 
-from api.views.links import Links
+from api.links import Links
 from index.documents.span_tree import NO_PARENT, Span, SpanTree
 from index.documents.store import Document, StoredDocument
 from tests.fakes.engines import FakeEngine

@@ -23,7 +23,6 @@ pytestmark = pytest.mark.fault("E17")
 NEVER = "f" * 32
 PIPELINE = {"query": "What turns?", "1": {"id": "corpus_datasource", "parameters": {"limit": 2}}}
 MCP = {"accept": "application/json, text/event-stream", "mcp-protocol-version": "2025-06-18"}
-ABOUT_MCP = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 Headers = dict[str, str]
 
 
@@ -80,7 +79,7 @@ def chat_answer(place: Place, key: Headers) -> str:
 
 def tool_answer(place: Place, key: Headers) -> str:
     call = {"name": "ask", "arguments": {"question": "What turns?"}}
-    reply = mcp(place, session(place, key), key, "tools/call", call)
+    reply = mcp(place, key, "tools/call", call)
     (data,) = [line for line in reply.text.splitlines() if line.startswith("data:") and "structuredContent" in line]
     return str(json.loads(data.removeprefix("data:"))["result"]["structuredContent"]["answer_id"])
 
@@ -102,14 +101,9 @@ def chat(place: Place, key: Headers) -> str:
     return place.client.get("/task/chat/new", params=wanted, headers=key).text
 
 
-def session(place: Place, key: Headers) -> str:
-    return str(mcp(place, None, key, "initialize", ABOUT_MCP).headers["mcp-session-id"])
-
-
-def mcp(place: Place, name: str | None, key: Headers, method: str, params: Any) -> Any:
+def mcp(place: Place, key: Headers, method: str, params: Any) -> Any:
     call = {"jsonrpc": "2.0", "id": 7, "method": method, "params": params}
-    headers = MCP | key | ({"mcp-session-id": name} if name else {})
-    return place.client.post("/mcp", json=call, headers=headers)
+    return place.client.post("/mcp", json=call, headers=MCP | key)
 
 
 def verdict(kind: str, **part: Any) -> Callable[[Place, str, Headers], Any]:
@@ -132,19 +126,6 @@ def get(path: str, **params: str) -> Callable[[Place, str, Headers], Any]:
     return send
 
 
-def tools(place: Place, id_: str, key: Headers) -> Any:
-    return mcp(place, id_, key, "tools/list", {})
-
-
-def notice(place: Place, id_: str, key: Headers) -> Any:
-    call = {"jsonrpc": "2.0", "method": "notifications/initialized"}
-    return place.client.post("/mcp", json=call, headers=MCP | key | {"mcp-session-id": id_})
-
-
-def end(place: Place, id_: str, key: Headers) -> Any:
-    return place.client.delete("/mcp", headers=MCP | key | {"mcp-session-id": id_})
-
-
 HELLO = {"message": "What turns?"}
 USES = [
     (answer, verdict("answer_id")),
@@ -165,9 +146,6 @@ USES = [
     (task, get("/task/chat/new", model="extractive", column="full-text", task_id="{}")),
     (task, get("/task/chat/new", model="extractive", column="nothing", task_id="{}")),
     (chat, get("/task/chat/{}", **HELLO)),
-    (session, tools),
-    (session, notice),
-    (session, end),
 ]
 
 
@@ -200,7 +178,7 @@ def test_it_is_there_for_the_key_that_was_given_it(
     assert use(place, id_, mine).text != use(place, NEVER, mine).text
 
 
-@pytest.mark.parametrize(("make", "use"), [(make, use) for make, use in USES if make is not session])
+@pytest.mark.parametrize(("make", "use"), USES)
 def test_a_key_that_opens_everything_opens_what_others_were_given(
     place: Place, make: Callable[[Place, Headers], str], use: Callable[[Place, str, Headers], Any]
 ) -> None:

@@ -88,7 +88,6 @@ def client_of() -> Iterator[ClientOf]:
         ("DELETE", "/documents/a%2Fb%20c?corpus=x%26y"),
         ("GET", "/task/progress/7"),
         ("POST", "/pipeline/save"),
-        ("POST", "/mcp"),
     ],
 )
 def test_what_belongs_to_the_writer_comes_to_it_as_it_was_sent(

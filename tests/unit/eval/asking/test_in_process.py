@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from api.views.evaluate import to_reply
-from api.views.links import Links
+from api.links import Links
+from api.schemas.replies.answers import EvaluateReply
 from errors import OutOfTimeError, QuestionError, StoreUnavailableError
 from eval.asking.in_process import InProcess
 from eval.asking.replies import read_reply
@@ -44,7 +44,7 @@ async def test_the_last_event_becomes_a_row() -> None:
 async def test_the_row_is_the_one_that_the_service_would_give() -> None:
     done = a_done()
     in_process = await InProcess(FakeEngine([done])).ask(a_case())
-    reply = to_reply(done, "q1", Links("http://x/", "default"))
+    reply = EvaluateReply.build(done, "q1", Links("http://x/", "default")).to_dict()
 
     by_http = read_reply(json.dumps(reply).encode(), "q1", 0.1)
 

@@ -1,7 +1,8 @@
 import pytest
 
+from api.schemas.replies.research import ResearchStats
 from research.topic.citation_numbers import CitationNumbers
-from research.topic.findings import Finding, average_confidence, each_in_its_place, numbered
+from research.topic.findings import Finding, each_in_its_place, numbered
 from research.topic.statements import statements_of
 from tests.fakes.answers import Quote, quoted
 from tests.fakes.engines import a_done
@@ -38,8 +39,10 @@ def test_the_status_tells_how_it_ended() -> None:
         ("answered_after_retry", 2),
         ("gap", 2),
     ]
-    assert average_confidence(found) == pytest.approx(0.2)
-    assert average_confidence([]) == 0
+    stats = ResearchStats.build(found)
+    assert (stats.answered_count, stats.answered_after_retry_count, stats.gap_count) == (1, 1, 2)
+    assert stats.avg_confidence == pytest.approx(0.2)
+    assert ResearchStats.build([]).avg_confidence == 0
 
 
 def test_a_gap_gives_the_reason_without_the_words_that_all_gaps_begin_with() -> None:

@@ -2,7 +2,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
-from api.views.links import Links, is_web_url
+from api.links import Links, is_web_url
 from tests.fakes.engines import a_citation
 
 LINKS = Links("https://guide.example/treeline/", "energy")

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from api.views.linked import (
+from api.linked import (
     closest_passages,
     folded_closest_passages,
     references,
@@ -12,7 +12,7 @@ from api.views.linked import (
     with_links,
     without_links,
 )
-from api.views.links import Links
+from api.links import Links
 from tests.fakes.engines import a_citation, a_nearest
 
 LINKS = Links("http://here", "default")

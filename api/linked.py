@@ -9,7 +9,7 @@ its links again. Pure.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from api.views.links import Links
+from api.links import Links
 from query_engine.schema.events import Citation, Nearest
 from query_engine.text.markdown_escape import as_plain
 
