@@ -61,9 +61,11 @@ class Layout:
         return range(0)
 
     def texts_before(self, place: int) -> Iterator[str]:
-        """Yield what a unit continues: the names of a row's columns, the lead of its list, else the unit before."""
+        """Yield what a unit continues: the group and columns of a row, the lead of its list, else the unit before."""
         block, unit = self.block_of(place), self.units[place]
         if block.kind == "row":
+            for at in self.structure.leads_above(unit.block):
+                yield self.text[slice(*self.structure.blocks[at].inner)]
             if block.columns and "\n" not in self.words(place):
                 yield " | ".join(block.columns)
             return
