@@ -98,12 +98,14 @@ def _asked_cell(
 ) -> tuple[int, int] | None:
     """Return row and column of the cell that the question asks for; None unless it names one row and one column."""
     cells = [_cells(text, structure.blocks[at], names) for at in rows]
-    keys = [{column: terms for column, cell in enumerate(row) if (terms := named(cell))} for row in cells]
+    columns = [named(name) for name in names]
+    # "Week 7" names a column, not the rows with a 7.
+    taken = frozenset[str]().union(*columns)
+    keys = [{at: terms for at, cell in enumerate(row) if not (terms := named(cell)) <= taken} for row in cells]
     row = _most_named([frozenset[str]().union(*one.values()) for one in keys])
     if row is None or _is_repeated(text, structure, rows[row], list(keys[row])):
         return None
-    free = [frozenset() if column in keys[row] else named(name) for column, name in enumerate(names)]
-    column = _most_named(free)
+    column = _most_named([frozenset() if at in keys[row] else terms for at, terms in enumerate(columns)])
     return (row, column) if column is not None and column < len(cells[row]) and cells[row][column] else None
 
 
