@@ -158,6 +158,17 @@ class Structure:
         """Positions of what a row stands under beside headings: the text above its table, the rows naming its group."""
         return self._leads.get(position, ())
 
+    def names_missing(self, start: int, text: str) -> tuple[str, ...]:
+        """What a part that begins at `start` does not say of its first row: what leads it in, and its columns."""
+        position = self.place(start)
+        block = self.blocks[position] if self.blocks else None
+        if block is None or block.kind != "row":
+            return ()
+        leads = [text[slice(*self.blocks[one].inner)] for one in self.leads_above(position)]
+        # In a record each cell has its name.
+        is_record = "\n" in text[slice(*block.inner)]
+        return (*leads, " | ".join(block.columns)) if block.columns and not is_record else tuple(leads)
+
     def digest(self) -> str:
         """Hash of all blocks, 16 hex digits; of none it is empty."""
         return sha256(self._json()).hexdigest()[:16] if self else ""

@@ -64,10 +64,7 @@ class Layout:
         """Yield what a unit continues: the group and columns of a row, the lead of its list, else the unit before."""
         block, unit = self.block_of(place), self.units[place]
         if block.kind == "row":
-            for at in self.structure.leads_above(unit.block):
-                yield self.text[slice(*self.structure.blocks[at].inner)]
-            if block.columns and "\n" not in self.words(place):
-                yield " | ".join(block.columns)
+            yield from self.structure.names_missing(block.start, self.text)
             return
         if block.kind == "item":
             first = next(at for at, one in enumerate(self.units) if one.group == unit.group)
