@@ -4,13 +4,14 @@ Flow: `__main__.py` (the answer so far, as a service's records have it) -> **her
 as it grows; what differs from the text before is erased and written again. A pipe or a file gets the whole text alone.
 """
 
-import re
 import shutil
 import unicodedata
+from io import StringIO
 from itertools import takewhile
 from typing import TextIO
 
-_BAR = re.compile(r"(?<!\\)\|")
+# Stands for a bar in a cell while the cells are parted; no text holds it.
+_BAR_IN_CELL = "\0"
 
 
 class GrowingText:
@@ -57,7 +58,7 @@ class PlainTables:
     def feed(self, piece: str) -> str:
         """Take the next piece and return what can be shown of it."""
         shown = ""
-        for line in re.findall(r"[^\n]*\n|[^\n]+", piece):
+        for line in StringIO(piece):
             if self._held.endswith("\n") and not line.startswith("|"):
                 shown += self.finish()
             if self._held or (self._begins_line and line.startswith("|")):
@@ -81,7 +82,8 @@ def with_plain_tables(text: str) -> str:
 
 def _aligned(table: str) -> str:
     """Return the rows of a Markdown table in columns as wide as their widest cell; other text as it is."""
-    rows = [[_plain(cell) for cell in _BAR.split(line.strip().strip("|"))] for line in table.splitlines()]
+    lines = table.replace("\\|", _BAR_IN_CELL).splitlines()
+    rows = [[_plain(cell) for cell in line.strip().strip("|").split("|")] for line in lines]
     if len(rows) < 2 or any(set(cell) - set("-:") for cell in rows[1]):
         return table
     rows = [rows[0], *rows[2:]] if any(rows[0]) else rows[2:]
@@ -98,7 +100,7 @@ def _aligned(table: str) -> str:
 def _plain(cell: str) -> str:
     cell = cell.strip()
     is_bold = len(cell) > 4 and cell.startswith("**") and cell.endswith("**")
-    return (cell[2:-2] if is_bold else cell).replace("\\|", "|")
+    return (cell[2:-2] if is_bold else cell).replace(_BAR_IN_CELL, "|")
 
 
 def _width(text: str) -> int:

@@ -5,7 +5,6 @@ reader stored (`index/documents/structure.py`); nothing is guessed here. Where t
 the citation says. Pure.
 """
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 
 from index.documents.structure import Block, Structure, is_placeholder
@@ -15,7 +14,6 @@ from query_engine.text.markdown_escape import without_effects
 Named = Callable[[str], frozenset[str]]
 # A row with a longer cell is read line by line, not across.
 MAX_CELL_CHARS = 400
-_BAR = re.compile(r"(?<!\\)\|")
 
 
 def tables_of(structure: Structure, positions: Sequence[int]) -> Iterator[list[int]]:
@@ -89,7 +87,7 @@ def _one_line(text: str) -> str:
 
 
 def _line(cells: Sequence[str], width: int) -> str:
-    padded = [_BAR.sub(r"\\|", cell) for cell in cells] + [""] * (width - len(cells))
+    padded = [cell.replace("\\|", "|").replace("|", "\\|") for cell in cells] + [""] * (width - len(cells))
     return f"| {' | '.join(padded)} |"
 
 
