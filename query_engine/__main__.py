@@ -23,7 +23,7 @@ from query_engine.inquiry import Inquiry
 from query_engine.schema.events import Citation, Done, Event, Nearest, Restarted, Step, Token
 from query_engine.schema.passage import Passage
 from query_engine.steps import QUOTES_NOTE
-from query_engine.terminal import GrowingText
+from query_engine.terminal import GrowingText, PlainTables, with_plain_tables
 from settings import Settings, load_settings
 
 SHOWN_CHARS = 300
@@ -93,7 +93,7 @@ def _ask_here(arguments: argparse.Namespace, corpus: str, settings: Settings) ->
 
 async def print_answer(stream: AsyncGenerator[Event, None]) -> None:
     """Print an answer as its events come; steps within it, its sources and what lowered its quality come after it."""
-    answer = ""
+    answer, tables = "", PlainTables()
     later: list[str] = []  # steps that come while a line of the answer is open
     async with aclosing(stream) as events:
         async for event in events:
@@ -104,11 +104,12 @@ async def print_answer(stream: AsyncGenerator[Event, None]) -> None:
                     print(text, file=sys.stderr)
                 case Token(text):
                     answer += text
-                    print(text, end="", flush=True)
+                    print(tables.feed(text), end="", flush=True)
                 case Restarted(reason):
-                    print(f"\n[withdrawn: {reason}]\n", flush=True)
-                    answer = ""
+                    print(f"{tables.finish()}\n[withdrawn: {reason}]\n", flush=True)
+                    answer, tables = "", PlainTables()
                 case Done():
+                    print(tables.finish(), end="")
                     _print_end(event, later)
 
 
@@ -171,7 +172,7 @@ def _ask_service(url: str, headers: Mapping[str, str], arguments: argparse.Names
                     record = json.loads(line.removeprefix("data:"))
                     # A record replaces the one before: a model that failed is followed by quotes.
                     if screen.correctable or record.get("complete"):
-                        screen.show(record.get("final_report") or "")
+                        screen.show(with_plain_tables(record.get("final_report") or ""))
         print()
         for number, link in enumerate(record.get("citations") or [], start=1):
             print(f"  [{number}] {link}")

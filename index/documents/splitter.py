@@ -45,18 +45,24 @@ class TreeSplitter:
         self._paper_sizes = (chunk.root_tokens, chunk.middle_tokens, window_tokens - self._title_tokens)
 
     def leaf_texts(self, document: StoredDocument) -> list[str]:
-        """Return what is embedded for each leaf: the document's title, a line break, the leaf's text.
+        """Return what is embedded for each leaf: the document's title, what its rows stand under, the leaf's text.
 
-        The title tells what a leaf is about that does not say so itself, such as a page of a balance sheet (ADR 0008).
-        It takes at most `TITLE_TOKENS`, and never so many that the model's window would cut the leaf.
+        The title tells what a leaf is about that does not say so itself, such as a page of a balance sheet (ADR 0008);
+        rows without their header have the names of their columns there. Both take at most `TITLE_TOKENS`, and never so
+        many that the model's window would cut the leaf.
         """
-        title = self._short_title(document.title)
-        return [
-            f"{title}\n{document.text[span.start : span.end]}" if title else document.text[span.start : span.end]
-            for span in (document.tree[position] for position in document.tree.leaves)
-        ]
+        text, structure = document.text, document.structure
+        heads: dict[tuple[str, ...], str] = {}
+        texts = []
+        for span in (document.tree[position] for position in document.tree.leaves):
+            above = (document.title, *structure.names_missing(span.start, text))
+            if above not in heads:
+                heads[above] = self._shortened(" ".join(above))
+            own = text[span.start : span.end]
+            texts.append(f"{heads[above]}\n{own}" if heads[above] else own)
+        return texts
 
-    def _short_title(self, title: str) -> str:
+    def _shortened(self, title: str) -> str:
         words = title[: TITLE_TOKENS * MAX_CHARS_PER_TOKEN].split()
         while words and self._count_tokens(" ".join(words)) > self._title_tokens:
             words.pop()

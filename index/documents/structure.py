@@ -17,6 +17,9 @@ from errors import UnreadableError
 
 Kind = Literal["heading", "paragraph", "item", "row", "pair", "code", "quote", "caption", "front_matter"]
 Span = tuple[int, int]
+# Text directly above a table says what it holds if it is no longer than this, and so do rows of one cell, unless more
+# than so many follow each other.
+MAX_LEAD_CHARS, MAX_GROUP_ROWS = 120, 3
 
 
 class Block(NamedTuple):
@@ -42,6 +45,17 @@ class Block(NamedTuple):
     columns: tuple[str, ...] = ()
     header: bool = False
     language: str = ""
+
+    @property
+    def names_group(self) -> bool:
+        """Whether it is a row whose first cell alone is filled, as it is where a sheet groups the rows below."""
+        return (
+            self.kind == "row"
+            and not self.header
+            and bool(self.cells)
+            and self.cells[0][0] < self.cells[0][1]
+            and not any(start < end for start, end in self.cells[1:])
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is known of the block as JSON-ready values."""
@@ -119,6 +133,42 @@ class Structure:
         """Titles of the headings that a block stands under, the outermost first."""
         return tuple(" ".join(text[slice(*self.blocks[one].inner)].split()) for one in self._above[position])
 
+    @cached_property
+    def _leads(self) -> dict[int, tuple[int, ...]]:
+        """For each row that stands under text above its table, or under rows that name its group: their positions."""
+        found: dict[int, tuple[int, ...]] = {}
+        above: tuple[int, ...] = ()
+        groups: tuple[int, ...] = ()
+        before: Block | None = None
+        for position, block in enumerate(self.blocks):
+            if block.kind == "row":
+                if before is None or before.kind != "row" or (block.header and not before.header):
+                    leads = before is not None and before.kind in {"caption", "paragraph"}
+                    is_short = before is not None and before.inner[1] - before.inner[0] <= MAX_LEAD_CHARS
+                    above, groups = (position - 1,) if leads and is_short else (), ()
+                if block.names_group:
+                    follows = before is not None and before.names_group
+                    groups = (*groups, position) if follows else (position,)
+                elif block.cells and (leads_in := above + (groups if len(groups) <= MAX_GROUP_ROWS else ())):
+                    found[position] = leads_in
+            before = block
+        return found
+
+    def leads_above(self, position: int) -> tuple[int, ...]:
+        """Positions of what a row stands under beside headings: the text above its table, the rows naming its group."""
+        return self._leads.get(position, ())
+
+    def names_missing(self, start: int, text: str) -> tuple[str, ...]:
+        """What a part that begins at `start` does not say of its first row: what leads it in, and its columns."""
+        position = self.place(start)
+        block = self.blocks[position] if self.blocks else None
+        if block is None or block.kind != "row":
+            return ()
+        leads = [text[slice(*self.blocks[one].inner)] for one in self.leads_above(position)]
+        # In a record each cell has its name.
+        is_record = "\n" in text[slice(*block.inner)]
+        return (*leads, " | ".join(block.columns)) if block.columns and not is_record else tuple(leads)
+
     def digest(self) -> str:
         """Hash of all blocks, 16 hex digits; of none it is empty."""
         return sha256(self._json()).hexdigest()[:16] if self else ""
@@ -168,6 +218,16 @@ def _unpacked(names: list[list[str]], rows: list[list[Any]]) -> Iterator[Block]:
             language,
         )
         start = end
+
+
+def placeholder(number: int) -> str:
+    """Return what stands in a document for the name of a column that has none, by its number from 1."""
+    return f"column {number}"
+
+
+def is_placeholder(name: str) -> bool:
+    """Whether a column's name only stands in for one, see `placeholder`."""
+    return name.startswith("column ") and name.removeprefix("column ").isdecimal()
 
 
 def check_blocks(blocks: Sequence[Block], text: str) -> None:

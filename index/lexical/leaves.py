@@ -8,9 +8,11 @@ from index.lexical.document_names import document_names
 
 
 def word_rows(documents: Iterable[StoredDocument]) -> Iterator[tuple[str, str, str, str]]:
-    """Yield (node id, version, text, names) of each leaf."""
+    """Yield (node id, version, text, names) of each leaf; its text begins with what its rows stand under."""
     for document in documents:
         names = document_names(document.title, document.doc_id)
         for position in document.tree.leaves:
             span = document.tree[position]
-            yield node_id(document.version, position), document.version, document.text[span.start : span.end], names
+            own = document.text[span.start : span.end]
+            text = "\n".join((*document.structure.names_missing(span.start, document.text), own))
+            yield node_id(document.version, position), document.version, text, names

@@ -16,7 +16,7 @@ from itertools import chain
 
 from errors import UnreadableError
 from index.documents.store import Document
-from index.documents.structure import Structure
+from index.documents.structure import Structure, placeholder
 from ingestion.reading.column_names import header_span, is_comment, joined_names
 from ingestion.reading.records import REMEDY, documents, has_text
 from ingestion.reading.text import clean_body, encoding_of, one_line, title_from_name
@@ -119,7 +119,7 @@ def _record(row: Row | UnreadableError, number: int, columns: Row) -> dict[str, 
 
 
 def _name(columns: Row, place: int) -> str:
-    return (columns[place] if place < len(columns) else "") or f"column {place + 1}"
+    return (columns[place] if place < len(columns) else "") or placeholder(place + 1)
 
 
 def _delimiter(sample: str) -> str:

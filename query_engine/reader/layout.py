@@ -61,7 +61,7 @@ class Layout:
         return range(0)
 
     def texts_before(self, place: int, *, continued: bool = True) -> Iterator[str]:
-        """Yield what a unit continues: the names of a row's columns, the lead of its list, else the unit before.
+        """Yield what a unit continues: the group and columns of a row, the lead of its list, else the unit before.
 
         Args:
             place: of the unit.
@@ -69,8 +69,7 @@ class Layout:
         """
         block, unit = self.block_of(place), self.units[place]
         if block.kind == "row":
-            if block.columns and "\n" not in self.words(place):
-                yield " | ".join(block.columns)
+            yield from self.structure.names_missing(block.start, self.text)
             return
         if block.kind == "item":
             first = next(at for at, one in enumerate(self.units) if one.group == unit.group)

@@ -19,6 +19,7 @@ from query_engine.reader.foreign import ACROSS, WITHIN, reader_share
 from query_engine.reader.leaves import NEAREST_LEAVES, RANKED_LEAVES, DocumentOf, prepared_leaves
 from query_engine.reader.model import PassageReader, PassageText, Scores
 from query_engine.reader.ranking import Ranked, judged_by_similarity, judged_by_words, ranked_units
+from query_engine.reader.table import Named
 from query_engine.reader.units import ReadLeaf, ReadUnit
 from query_engine.reader.window import MAX_CHARS, ReadWindow, Window, keys_inside, units_inside, windows_around
 from query_engine.schema.passage import DocumentKey, Passage
@@ -90,6 +91,17 @@ class LeafReader:
             with self._lock:
                 self._remembered[asked] = known
         return known
+
+    def naming(self, question: str) -> Named:
+        """Return a function that gives the terms of a text if the question names all of it, else none."""
+        words = self._words.words_of(question)
+        asked, weighty = set(words.terms(question)), set(words.query_terms(question))
+
+        def named(text: str) -> frozenset[str]:
+            terms = frozenset(words.terms(text))
+            return terms if terms <= asked and not terms.isdisjoint(weighty) else frozenset()
+
+        return named
 
     def _read(self, question: str, passages: Sequence[Passage]) -> Reading:
         prepared = list(prepared_leaves(passages, self._document_of))

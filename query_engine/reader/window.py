@@ -11,6 +11,7 @@ from textwrap import dedent
 
 from index.documents.structure import Block
 from query_engine.reader.layout import Layout, same_group
+from query_engine.reader.table import Named, shown_table, tables_of
 from query_engine.reader.units import ReadUnit
 from query_engine.schema.passage import DocumentKey
 from query_engine.text.dictionary import in_dictionary
@@ -63,28 +64,49 @@ class Window:
         """The document's own characters."""
         return self.best.leaf.layout.text[self.start : self.end]
 
-    @property
-    def shown(self) -> str:
-        """The text as Markdown that reads by itself.
+    def shown(self, named: Named = lambda _: frozenset()) -> str:
+        """Return the text as Markdown that reads by itself.
 
-        Code that has no fences gets them; text that is indented below something that is not shown is moved left, as it
-        would be taken for code. Outside of code, images and links are broken: who shows an answer would load them.
+        Rows of a table become one below the names of its columns, see `table.py`. Code that has no fences gets them;
+        text that is indented below something that is not shown is moved left, as it would be taken for code. Outside
+        of code, images and links are broken: who shows an answer would load them.
+
+        Args:
+            named: tells what the question names; the asked cell of a table is bold.
         """
         layout, pieces, place, in_list = self.best.leaf.layout, list[str](), self.start, False
+        tables = dict(self._tables(named))
         for position in layout.structure.between(self.start, self.end):
             block = layout.structure.blocks[position]
             first, last = max(block.start, self.start), min(block.end, self.end)
+            if first < place:  # a row of a table that is shown
+                continue
             own = layout.text[first:last]
             in_list = block.kind == "item" or (in_list and own.startswith(" "))
             pieces.append(layout.text[place:first])
-            if block.kind == "code" and not layout.text[block.start : block.end].lstrip().startswith(FENCES):
+            if position in tables:
+                table, last = tables[position]
+                before = "".join(pieces).rstrip()
+                pieces = [f"{before}\n\n" if before else "", f"{table}\n\n"]
+            elif block.kind == "code" and not layout.text[block.start : block.end].lstrip().startswith(FENCES):
                 pieces += [fenced(own.strip("\n")), own[len(own.rstrip()) :]]
             elif block.kind == "code":
                 pieces.append(own if in_list else dedent(own))
             else:
                 pieces.append(without_effects(own if in_list else dedent(own).removeprefix(": ")))
             place = last
-        return "".join((*pieces, layout.text[place : self.end]))
+        return "".join((*pieces, layout.text[place : self.end])).rstrip()
+
+    def _tables(self, named: Named) -> Iterator[tuple[int, tuple[str, int]]]:
+        """Yield the position of each table's first row, what is shown of its rows, and where the last one ends."""
+        layout = self.best.leaf.layout
+        blocks = layout.structure.blocks
+        inside = layout.structure.between(self.start, self.end)
+        whole = [at for at in inside if self.start <= blocks[at].inner[0] and blocks[at].inner[1] <= self.end]
+        for table in tables_of(layout.structure, whole):
+            shown = shown_table(layout.text, layout.structure, table, named)
+            if shown is not None:
+                yield table[0], (shown, min(blocks[table[-1]].end, self.end))
 
 
 @dataclass(frozen=True, slots=True)

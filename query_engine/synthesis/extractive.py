@@ -29,7 +29,8 @@ class ExtractiveSynthesizer(QuotingSynthesizer):
         windows = self._reader.read(question, passages).windows
         if windows and not stop.is_set():
             window = windows[0].window.below_its_heading()
-            yield Quote(_holding(window), window.start, window.end, window.text, window.shown, windows[0].marks)
+            shown = window.shown(self._reader.naming(question))
+            yield Quote(_holding(window), window.start, window.end, window.text, shown, windows[0].marks)
 
 
 def _holding(window: Window) -> Passage:

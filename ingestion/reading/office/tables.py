@@ -5,6 +5,7 @@ Flow: a reader's rows, and the names of their columns if they are certain -> **h
 
 from collections.abc import Sequence
 
+from index.documents.structure import placeholder
 from ingestion.reading.text_budget import BETWEEN_CELLS, check
 from ingestion.reading.text_builder import TextBuilder
 
@@ -35,7 +36,7 @@ def add_table(builder: TextBuilder, rows: Rows, names: Sequence[str] = (), *, sh
     if not body and not any(header):
         return
     if any(header) and body and _is_wide(body):
-        titles = [name or f"column {number}" for number, name in enumerate(header, 1)]
+        titles = [name or placeholder(number) for number, name in enumerate(header, 1)]
         for row in body:
             only = set(filter(None, row))
             builder.record(titles, row) if len(only) > 1 or len(used) == 1 else builder.paragraph(only.pop())

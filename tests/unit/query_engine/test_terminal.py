@@ -3,10 +3,11 @@
 import io
 import re
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from query_engine.terminal import GrowingText
+from query_engine.terminal import GrowingText, PlainTables, with_plain_tables
 
 COLUMNS = 8
 
@@ -70,3 +71,27 @@ def test_a_pipe_gets_each_character_once() -> None:
         growing.show(text)
 
     assert (growing.correctable, out.getvalue()) == (False, "Wind moves.")
+
+
+TABLE = "Slips:\n\n| Port | Depth |\n| --- | --- |\n| Lo\\|wick | **3** |\n| 漢 | 12 |\n\n[1] ends."
+ALIGNED = "Slips:\n\nPort     Depth\nLo|wick  3\n漢       12\n\n[1] ends."
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (TABLE, ALIGNED),
+        ("|  |  |\n| --- | --- |\n| a | b |", "a  b"),
+        ("| a | b |", "| a | b |"),
+        ("if a | b:\n    pass\n| no table\n| at all", "if a | b:\n    pass\n| no table\n| at all"),
+        ("", ""),
+    ],
+)
+def test_tables_become_aligned_columns_however_the_text_comes(text: str, shown: str) -> None:
+    assert with_plain_tables(text) == shown
+    tables = PlainTables()
+    assert "".join(map(tables.feed, text)) + tables.finish() == shown
+
+
+def test_text_outside_of_tables_is_shown_at_once() -> None:
+    assert PlainTables().feed("Wind mov") == "Wind mov"

@@ -10,6 +10,7 @@ from index.documents.blocks import MAX_CHARS_PER_TOKEN
 from index.documents.span_tree import LEAF, NO_PARENT, SpanTree
 from index.documents.splitter import PART_CHARS, TITLE_TOKENS, TreeSplitter
 from index.documents.store import MAX_TITLE_CHARS, Document, StoredDocument
+from index.lexical.leaves import word_rows
 from settings import ChunkSettings
 
 CHUNK = ChunkSettings(root_tokens=64, middle_tokens=32, leaf_tokens=16)
@@ -237,6 +238,20 @@ def test_a_long_title_never_pushes_the_leaf_out_of_the_window() -> None:
 
     assert text.endswith("\nLeaf text.")
     assert count_words(text.removesuffix("\nLeaf text.")) == min(TITLE_TOKENS, 30 - 16)
+
+
+def test_rows_apart_from_their_header_are_embedded_and_found_under_what_they_stand_under() -> None:
+    rows = "".join(f"| Slip {at} | {at} | {at + 1} |\n" for at in range(40))
+    text = f"Harbour dues\n\n| Slip | Boats | Dues |\n|---|---|---|\n{rows}"
+    tree = SPLITTER.split(Document("a.md", "Yard", text))
+    document = StoredDocument.of(Document("a.md", "Yard", text).structured(), "v", tree)
+
+    leaves, words = SPLITTER.leaf_texts(document), [one[2] for one in word_rows([document])]
+
+    assert len(leaves) == len(words) > 5
+    assert all("Harbour dues" in one for one in (*leaves, *words))
+    assert all("Slip | Boats | Dues" in one for one in (*leaves, *words))
+    assert all(count_words(one) <= 30 for one in leaves)
 
 
 def test_a_title_is_bounded_in_characters() -> None:

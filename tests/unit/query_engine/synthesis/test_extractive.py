@@ -194,8 +194,8 @@ def test_rows_of_a_table_come_with_the_names_of_its_columns() -> None:
     table = "# Prices\n\n| Bike | Day |\n|---|---|\n| City bike | 18 |\n| Cargo bike | 45 |\n"
     text, _ = write("What does a cargo bike cost a day?", [a_passage("p.md", table)])
 
-    assert "| Bike | Day |\n|---|---|\n" in text
-    assert "| Cargo bike | 45 |\n\n[1]" in text
+    assert "| Bike | Day |\n| --- | --- |\n" in text
+    assert "| Cargo bike | **45** |\n\n[1]" in text
 
 
 def test_a_documents_own_marks_of_references_are_no_citations() -> None:
