@@ -119,9 +119,10 @@ def _print_end(done: Done, steps: Sequence[str]) -> None:
     for number, title, place in dict.fromkeys((c.number, c.title, c.url or _place(c)) for c in done.citations):
         print(f"  [{number}] {title} - {place}")
     if done.nearest:
-        print("\nClosest passages:")
+        print("\nIt may also stand here:" if done.answer else "\nClosest passages:")
     for one in done.nearest:
-        print(f"  - {one.title} - {one.url or _place(one)}\n    {' '.join(one.quote.split())}")
+        where = " › ".join(dict.fromkeys((one.title, *one.headings)))
+        print(f"  - {where} - {one.url or _place(one)}: {' '.join(one.quote.split())}")
     if done.unsupported:
         print(f"Not in the sources: {', '.join(dict.fromkeys(one.text for one in done.unsupported))}", file=sys.stderr)
     for warning in done.warnings:

@@ -225,9 +225,13 @@ class Engine:
         yield steps.doubtful(confidence) if in_doubt else steps.confident(confidence)
         quoting = self._quoting_for(gathering, expected=expected)
         yield from write(self._models, quoting, answer, deadline, self._settings.llm.max_words)
-        if in_doubt and answer.synthesizer == quoting.name:  # a language model has decided by itself
+        quoted = answer.synthesizer == quoting.name
+        if in_doubt and quoted:  # a language model has decided by itself
             answer.warnings.append(LOW_CONFIDENCE)
         if answer.text.strip():
+            if quoted:  # what a language model has read is listed by its sources
+                shown = answer.citations.all(answer.cited)
+                answer.nearest = nearest_sentences(self.reader, question, retrieval.passages, shown)
             yield answer.done("generated_answer")
         else:
             yield steps.nothing_written(confidence)

@@ -75,7 +75,7 @@ def citation_of(citation: Citation, links: Links) -> dict[str, Any]:
 
 
 def nearest_of(nearest: Nearest, links: Links) -> dict[str, Any]:
-    """Return a place close to a declined question as JSON-ready values; `url` as for a citation. Not in this reply."""
+    """Return a place close to a question as JSON-ready values; `url` as for a citation. Not in this reply."""
     return {
         "doc_id": nearest.doc_id,
         "title": nearest.title,
@@ -83,6 +83,7 @@ def nearest_of(nearest: Nearest, links: Links) -> dict[str, Any]:
         "start": nearest.start,
         "end": nearest.end,
         "quote": nearest.quote,
+        "headings": nearest.headings,
         **corpus_of(nearest),
     }
 

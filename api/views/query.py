@@ -22,7 +22,7 @@ from query_engine.schema.passage import Passage
 def to_query_reply(done: Done, links: Links, *, include_context: bool, answer_id: str | None = None) -> dict[str, Any]:
     """Return the reply as JSON-ready values; `answer` is null and `citations` empty where the documents do not answer.
 
-    `nearest` then holds where an answer would most likely stand.
+    `nearest` holds where the answer may also stand.
 
     Args:
         done: the finished answer.

@@ -15,7 +15,7 @@ import query_engine.__main__
 from index.layout.lock import CorpusLock
 from query_engine.__main__ import main, print_answer
 from query_engine.schema.events import Event, Restarted, Step, Token, Unsupported
-from tests.fakes.engines import a_done
+from tests.fakes.engines import a_done, a_nearest
 
 
 def test_a_filter_without_meaning_is_told_before_models_are_loaded(capsys: pytest.CaptureFixture[str]) -> None:
@@ -109,6 +109,19 @@ async def test_an_answer_is_printed_as_it_grows_and_what_no_source_holds_is_name
     printed = capsys.readouterr()
     assert printed.out.startswith("Half\n[withdrawn: It broke.]\n\nPort 8443 [1]\n  [1] Wind")
     assert printed.err.splitlines()[:3] == ["**Searching**", "**Writing**", "Not in the sources: 8443"]
+
+
+@pytest.mark.parametrize("said", ["Port 8443. [1]", None])
+async def test_each_other_place_is_a_line_with_its_headings(
+    said: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    places = tuple(replace(a_nearest(quote=f"It\nis {part}."), headings=("Wind", part)) for part in ("Axle", "Hub"))
+
+    await print_answer(script(a_done(said, nearest=places)))
+
+    lines = capsys.readouterr().out.splitlines()[-2:]
+    for line, part in zip(lines, ("Axle", "Hub"), strict=True):
+        assert line.index("Wind") < line.index(part) < line.index("guide/wind.md") < line.index(f"It is {part}.")
 
 
 async def test_a_model_s_own_decline_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
