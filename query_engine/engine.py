@@ -210,12 +210,12 @@ class Engine:
         yield Retrieved(answer.passages)
         confidence = gathering.confidence(self._judge(question, retrieval.passages))
         windows = self.reader.read(question, retrieval.passages).windows if retrieval.passages else ()
-        absent = absent_identifiers(inquiry.text, self.corpus)
-        words = self.corpus.lexical_index.words_of(question)
+        absent, words = absent_identifiers(inquiry.text, self.corpus), self.corpus.lexical_index.words_of(question)
         expected = confidence.value >= least or is_identified(question, windows, words)
         expected &= not is_about_a_neighbour(inquiry.text, absent, windows)
         if absent:
             answer.warnings.append(absence(absent))
+            yield steps.warned(absence(absent))
         if not expected and not (self._models and retrieval.passages):
             yield steps.declined(confidence)
             reason = "generated_no_answer_low_confidence" if retrieval.passages else "no_retrieval"
@@ -225,18 +225,20 @@ class Engine:
         yield steps.doubtful(confidence) if in_doubt else steps.confident(confidence)
         quoting = self._quoting_for(gathering, expected=expected)
         yield from write(self._models, quoting, answer, deadline, self._settings.llm.max_words)
-        quoted = answer.synthesizer == quoting.name
-        if in_doubt and quoted:  # a language model has decided by itself
-            answer.warnings.append(LOW_CONFIDENCE)
         if answer.text.strip():
-            if quoted:  # what a language model has read is listed by its sources
-                shown = answer.citations.all(answer.cited)
-                answer.nearest = nearest_sentences(self.reader, question, retrieval.passages, shown)
+            if answer.synthesizer == quoting.name:  # a language model has decided by itself, and lists its sources
+                self._beside_quotes(answer, retrieval.passages, in_doubt=in_doubt)
             yield answer.done("generated_answer")
         else:
             yield steps.nothing_written(confidence)
             reason = "generated_no_answer_but_confident" if expected else "generated_no_answer_low_confidence"
             yield self._declined(inquiry.text, answer, reason, confidence, retrieval.passages, absent=absent)
+
+    def _beside_quotes(self, answer: Answer, found: Sequence[Passage], *, in_doubt: bool) -> None:
+        """Add what is shown with quotes: doubt, and the next places."""
+        if in_doubt:
+            answer.warnings.append(LOW_CONFIDENCE)
+        answer.nearest = nearest_sentences(self.reader, answer.question, found, answer.citations.all(answer.cited))
 
     def _declined(
         self,

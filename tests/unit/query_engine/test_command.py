@@ -14,6 +14,7 @@ import pytest
 import query_engine.__main__
 from index.layout.lock import CorpusLock
 from query_engine.__main__ import main, print_answer
+from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Event, Restarted, Step, Token, Unsupported
 from tests.fakes.engines import a_done, a_nearest
 
@@ -130,6 +131,25 @@ async def test_a_model_s_own_decline_is_printed(capsys: pytest.CaptureFixture[st
     await print_answer(script(Token(""), replace(a_done(None, message=said), decline_text=said)))
 
     assert capsys.readouterr().out == f"{said}\n"
+
+
+@pytest.mark.parametrize("code", ["low_confidence", "absent_identifier"])
+async def test_doubt_is_said_above_the_text_and_not_again(code: str, capsys: pytest.CaptureFixture[str]) -> None:
+    doubt, other = AnswerWarning(code, "Perhaps not."), AnswerWarning("llm_down", "It is down.")
+
+    await print_answer(script(Step("gate", "**Perhaps not.**"), Token("Wind. [1]"), a_done(warnings=(doubt, other))))
+
+    told = capsys.readouterr().err
+    assert told.count("Perhaps not.") == 1
+    assert "It is down." in told
+
+
+async def test_a_decline_is_printed_in_one_language(capsys: pytest.CaptureFixture[str]) -> None:
+    reason = "Die gefundenen Stellen beantworten diese Frage nicht."
+
+    await print_answer(script(a_done(None, message=f"I don't know. {reason}")))
+
+    assert capsys.readouterr().out == f"{reason}\n"
 
 
 def test_a_corpus_that_nobody_holds_is_asked_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
