@@ -32,7 +32,8 @@ def nearest_sentences(
     for one in reader.read(question, passages).units:
         if len(found) == MAX_NEAREST:
             break
-        if any(_touches(one.leaf, shown) for shown in (*quoted, *found)):
+        shown: list[Citation | Nearest] = [*quoted, *found]
+        if any(_touches(one.leaf, place) for place in shown):
             continue
         headings = one.leaf.layout.headings(one.place)
         if place := _place(one.leaf.passage, one.unit.start, one.text, headings):
