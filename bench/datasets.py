@@ -2,7 +2,8 @@
 
 Flow: a folder -> **here** -> the measurements.
 
-A data set is a folder with `questions.jsonl` and its corpus, either a folder `corpus/` or a file `corpus.jsonl`.
+A data set is a folder with `questions.jsonl` and its corpus: a folder `corpus/` or `documents/`, or a file
+`corpus.jsonl`.
 """
 
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ from pathlib import Path
 from errors import RagError
 
 SAMPLE = Path(__file__).parent.parent / "data"
+CORPORA = ("corpus", "corpus.jsonl", "documents")
 
 
 class NoDataSetError(RagError):
@@ -61,7 +63,7 @@ def find_sets(data: Path | None, names: Sequence[str] = ()) -> tuple[list[DataSe
 
 def find_corpus(folder: Path) -> Path | None:
     """Return the corpus that lies in `folder`, None if there is none."""
-    return next((path for path in (folder / "corpus", folder / "corpus.jsonl") if path.exists()), None)
+    return next((path for name in CORPORA if (path := folder / name).exists()), None)
 
 
 def _data_set(folder: Path, name: str | None = None) -> DataSet | None:

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 Milliseconds = Annotated[float, Field(ge=0)]
 NOT_LOOKED_UP = "what is cited was not looked up in its documents"
 # What rows have gained since scores are bound to their content.
-LATER = {"asked_at", "confirmed", "on_topic"}
+LATER = {"asked_at", "confirmed", "nearest", "on_topic"}
 UNKNOWN = ("i don't know", "i don\u2019t know")
 
 
@@ -67,6 +67,7 @@ class Row(_Value):
         answer: what a person reads, with its `[n]` marks; None only where it failed.
         reason: the gate's reason, or why it failed.
         citations, passages: empty if the service reports none.
+        nearest: quotes of the next places where the answer may stand; empty if the service does not tell.
         synthesizer: who wrote the answer.
         warnings: what lowered its quality, `code: sentence`.
         timings_ms: by stage, as the service reports them.
@@ -84,6 +85,7 @@ class Row(_Value):
     reason: str | None = None
     citations: tuple[Quote, ...] = ()
     passages: tuple[Seen, ...] = ()
+    nearest: tuple[str, ...] = ()
     synthesizer: str | None = None
     warnings: tuple[str, ...] = ()
     timings_ms: dict[str, Milliseconds] = {}

@@ -20,9 +20,10 @@ from index.corpus import ALL, SEVERAL, check_corpus_name, corpus_names, joined_n
 from index.documents.filters import filter_value, where
 from index.layout.lock import check_free
 from query_engine.inquiry import Inquiry
+from query_engine.schema.answer_warning import DOUBTS
 from query_engine.schema.events import Citation, Done, Event, Nearest, Restarted, Step, Token
 from query_engine.schema.passage import Passage
-from query_engine.steps import QUOTES_NOTE
+from query_engine.steps import DONT_KNOW, QUOTES_NOTE
 from query_engine.terminal import GrowingText, PlainTables, with_plain_tables
 from settings import Settings, load_settings
 
@@ -114,19 +115,23 @@ async def print_answer(stream: AsyncGenerator[Event, None]) -> None:
 
 
 def _print_end(done: Done, steps: Sequence[str]) -> None:
-    print("" if done.answer else done.message)
+    # Programs know a declined question by its first sentence, which is English; people are told the reason alone.
+    reason = done.message if done.decline_text else done.message.removeprefix(f"{DONT_KNOW} ")
+    print("" if done.answer else reason)
     for text in steps:
         print(text, file=sys.stderr)
     for number, title, place in dict.fromkeys((c.number, c.title, c.url or _place(c)) for c in done.citations):
         print(f"  [{number}] {title} - {place}")
     if done.nearest:
-        print("\nClosest passages:")
+        print("\nIt may also stand here:" if done.answer else "\nClosest passages:")
     for one in done.nearest:
-        print(f"  - {one.title} - {one.url or _place(one)}\n    {' '.join(one.quote.split())}")
+        where = " › ".join(dict.fromkeys((one.title, *one.headings)))
+        print(f"  - {where} - {one.url or _place(one)}: {' '.join(one.quote.split())}")
     if done.unsupported:
         print(f"Not in the sources: {', '.join(dict.fromkeys(one.text for one in done.unsupported))}", file=sys.stderr)
     for warning in done.warnings:
-        print(f"warning: {warning}", file=sys.stderr)
+        if warning.code not in DOUBTS:
+            print(f"warning: {warning}", file=sys.stderr)
     if done.synthesizer:
         print(f"(written by {done.synthesizer} in {done.timings_ms['total']:.0f} ms)", file=sys.stderr)
     if done.synthesizer == "extractive" and not done.warnings:

@@ -200,8 +200,15 @@ class Engine:
         search = partial(
             self.search.passages, versions=versions, steering=inquiry.steering, options=options, deadline=deadline
         )
-        least = self._settings.answer.min_confidence
-        context = SearchContext(search, self._judge, self._quoted, self.corpus.lexical_index, least, options, deadline)
+        context = SearchContext(
+            search,
+            self._judge,
+            self._quoted,
+            self.corpus.lexical_index,
+            self._settings.answer.min_confidence,
+            options,
+            deadline,
+        )
         gathering = gather(question, context)
         yield from gathering.steps()
         retrieval = gathering.retrieval
@@ -220,6 +227,7 @@ class Engine:
         expected = listed or self._is_expected(inquiry.text, question, confidence, windows, absent)
         if absent:
             answer.warnings.append(absence(absent))
+            yield steps.warned(absence(absent))
         if not expected and not (self._models and retrieval.passages):
             yield steps.declined(confidence)
             reason = "generated_no_answer_low_confidence" if retrieval.passages else "no_retrieval"
@@ -229,14 +237,20 @@ class Engine:
         yield steps.doubtful(confidence) if in_doubt else steps.confident(confidence)
         quoting = self._quoting_for(gathering, rows, expected=expected)
         yield from write(self._models, quoting, answer, deadline, self._settings.llm.max_words)
-        if in_doubt and answer.synthesizer == quoting.name:  # a language model has decided by itself
-            answer.warnings.append(LOW_CONFIDENCE)
         if answer.text.strip():
+            if answer.synthesizer == quoting.name:  # a language model has decided by itself, and lists its sources
+                self._beside_quotes(answer, retrieval.passages, in_doubt=in_doubt)
             yield answer.done("generated_answer")
         else:
             yield steps.nothing_written(confidence)
             reason = "generated_no_answer_but_confident" if expected else "generated_no_answer_low_confidence"
             yield self._declined(inquiry.text, answer, reason, confidence, retrieval.passages, absent=absent)
+
+    def _beside_quotes(self, answer: Answer, found: Sequence[Passage], *, in_doubt: bool) -> None:
+        """Add what is shown with quotes: doubt, and the next places."""
+        if in_doubt:
+            answer.warnings.append(LOW_CONFIDENCE)
+        answer.nearest = nearest_sentences(self.reader, answer.question, found, answer.citations.all(answer.cited))
 
     def _declined(
         self,

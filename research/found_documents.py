@@ -61,7 +61,7 @@ def place_of(passage: Passage, start: int, sentence: str) -> Nearest:
     """Return the place of a sentence that begins at `start` of the passage's text."""
     quote = _cut(sentence)
     start += passage.start
-    return Nearest(passage.doc_id, passage.title, passage.url, start, start + len(quote), quote, passage.corpus)
+    return Nearest(passage.doc_id, passage.title, passage.url, start, start + len(quote), quote, corpus=passage.corpus)
 
 
 def _cut(sentence: str) -> str:

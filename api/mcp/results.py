@@ -68,7 +68,7 @@ class AskResult(BaseModel):
         answer: with `[n]` marks; null if the documents do not answer.
         message: what a person should read: the answer, or why there is none.
         citations: in the order of their numbers.
-        closest: without an answer, where one would most likely stand.
+        closest: where the answer may also stand; empty where a language model wrote it.
         unsupported: figures, names, flags, paths, addresses and quoted words of the answer that no source holds.
         warnings: what lowered the quality.
         corpus: that was asked; `a+b` of several.

@@ -83,7 +83,9 @@ class Completion:
         """Return what ends the content."""
         if not self.linked:
             return ""
-        return sources(done.citations, self.links) + folded_closest_passages(done.nearest, self.links)
+        if done.answer is None:
+            return folded_closest_passages(done.nearest, self.links)
+        return sources(done.citations, self.links)
 
     def extras(self, done: Done) -> dict[str, Any]:
         """Return what stands beside OpenAI's fields."""

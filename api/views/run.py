@@ -97,8 +97,10 @@ class RunView:
             case Restarted():
                 self._answer = ""
                 self.urgent = self.unsent = False
-            case Done(citations=citations, nearest=nearest):
-                self._end(message_of(event) + self._show_nearest(nearest), {"citations": self._cite(citations)})
+            case Done(answer=None, nearest=nearest):
+                self._end(message_of(event) + self._show_nearest(nearest), {"citations": []})
+            case Done(citations=citations):
+                self._end(message_of(event), {"citations": self._cite(citations)})
 
     def fail(self, reason: str, code: str = "internal") -> None:  # noqa: ARG002  # a record has no place for it
         """End because the engine failed; `reason` is a sentence for people, `code` for programs.

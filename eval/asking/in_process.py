@@ -149,6 +149,7 @@ def row_of(done: Done, case_id: str, seconds: float, first_record_s: float | Non
         reason=done.gate_reason,
         citations=tuple(Quote.model_validate(citation, from_attributes=True) for citation in done.citations),
         passages=tuple(Seen.model_validate(passage, from_attributes=True) for passage in done.passages),
+        nearest=tuple(one.quote for one in done.nearest),
         synthesizer=done.synthesizer,
         warnings=tuple(map(str, done.warnings)),
         timings_ms=done.timings_ms,

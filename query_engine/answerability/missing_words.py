@@ -1,18 +1,18 @@
 """Name the words of a question that no passage holds, as they were typed.
 
 Flow: `classifier.py` lists the terms that the best passages lack -> **here** -> the message of a declined question.
-Only words that name a subject, and of the question as it was asked: neither "made", nor what an earlier question said.
-Pure.
+Only words that no dictionary has, as names: that the passages lack "promised" tells nothing. And only of an English
+question, whose dictionary is at hand, as it was asked. Pure.
 """
 
 import re
 from collections.abc import Sequence
 
+from index.lexical.language import question_language
 from query_engine.answerability.classifier import Confidence
 from query_engine.schema.passage import Passage
-from query_engine.text.light_words import is_light
+from query_engine.text.dictionary import in_dictionary
 from query_engine.text.term_weights import CorpusWords
-from query_engine.text.words import WORD
 
 MAX_WORDS = 3
 _WORD = re.compile(r"\w+(?:['’]\w+)?")
@@ -29,17 +29,14 @@ def missing_words(
         confidence: of the question as it was read.
         passages: that were found.
         corpus_words: the corpus's terms.
-
-    None for languages without spaces: their terms are pairs of characters, not words.
     """
-    words = corpus_words.words_of(asked)
-    held = {term for passage in passages for term in words.terms(f"{passage.title}\n{passage.text}")}
+    if question_language(asked) != "en":
+        return ()
+    held = {term for passage in passages for term in corpus_words.terms(f"{passage.title}\n{passage.text}")}
     typed: dict[str, str] = {}
-    # Only in English an apostrophe stands before an ending.
-    english = words is corpus_words
-    for word in map(_without_ending, _WORD.findall(asked)) if english else WORD.findall(asked):
-        terms = words.terms(word)
-        if len(terms) == 1 and not is_light(word):
+    for word in map(_without_ending, _WORD.findall(asked)):
+        terms = corpus_words.terms(word)
+        if len(terms) == 1 and not in_dictionary(word.lower()):
             typed.setdefault(terms[0], word)
     return tuple(typed[term] for term in confidence.missing if term in typed and term not in held)[:MAX_WORDS]
 

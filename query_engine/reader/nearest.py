@@ -1,38 +1,62 @@
-"""Where the answer to a declined question would most likely stand: a sentence of each of the closest documents.
+"""Where else the answer to a question would most likely stand: the likeliest sentences that are not shown already.
 
-Flow: passages that do not answer -> `reading.py` has scored their sentences -> **here** -> `Done.nearest`, which the
-views show as links. Whether the question is declined is decided elsewhere. Pure.
+Flow: passages -> `reading.py` has scored their sentences -> **here** -> `Done.nearest`, which the views show as links
+below quotes, or below a declined question. Whether the question is declined is decided elsewhere. Pure.
 """
 
 from collections.abc import Iterable, Sequence
 
 from query_engine.reader.reading import LeafReader
-from query_engine.schema.events import Nearest
+from query_engine.reader.units import ReadLeaf
+from query_engine.schema.events import Citation, Nearest
 from query_engine.schema.passage import DocumentKey, Passage
 
 MAX_NEAREST = 3
 MAX_QUOTE_CHARS = 240
 
 
-def nearest_sentences(reader: LeafReader, question: str, passages: Sequence[Passage]) -> tuple[Nearest, ...]:
-    """Return the likeliest sentence of each document, the likeliest first; first words where nothing could be read.
+def nearest_sentences(
+    reader: LeafReader, question: str, passages: Sequence[Passage], quoted: Sequence[Citation] = ()
+) -> tuple[Nearest, ...]:
+    """Return the likeliest sentences, the likeliest first; first words where nothing could be read.
+
+    Each is of another leaf, and none of a leaf that was quoted.
 
     Args:
         reader: reads the passages.
         question: as it is searched for.
         passages: found for it, best first.
+        quoted: what the answer shows.
     """
-    units = reader.read(question, passages).units
-    found = _one_a_document(_place(one.leaf.passage, one.unit.start, one.text) for one in units)
-    return found or first_words(passages)
+    found: list[Nearest] = []
+    for one in reader.read(question, passages).units:
+        if len(found) == MAX_NEAREST:
+            break
+        shown: list[Citation | Nearest] = [*quoted, *found]
+        if any(_touches(one.leaf, place) for place in shown):
+            continue
+        headings = one.leaf.layout.headings(one.place)
+        if place := _place(one.leaf.passage, one.unit.start, one.text, headings):
+            found.append(place)
+    return tuple(found) if found or quoted else first_words(passages)
 
 
 def first_words(passages: Iterable[Passage]) -> tuple[Nearest, ...]:
     """Return the first words of each document's best passage, without reading: there may be no time for it."""
-    return _one_a_document(_place(passage, passage.start, passage.text) for passage in passages)
+    first: dict[DocumentKey, Nearest] = {}
+    for passage in passages:
+        if place := _place(passage, passage.start, passage.text):
+            first.setdefault(place.document, place)
+    return tuple(first.values())[:MAX_NEAREST]
 
 
-def _place(passage: Passage, start: int, text: str) -> Nearest | None:
+def _touches(leaf: ReadLeaf, shown: Citation | Nearest) -> bool:
+    """Whether something of a leaf is shown."""
+    start, end = leaf.stretch
+    return leaf.passage.document == shown.document and start < shown.end and shown.start < end
+
+
+def _place(passage: Passage, start: int, text: str, headings: tuple[str, ...] = ()) -> Nearest | None:
     """Return the words of a text at `start`, cut between words if it is long; None for blank text."""
     quote = text.strip()
     if not quote:
@@ -40,12 +64,5 @@ def _place(passage: Passage, start: int, text: str) -> Nearest | None:
     if len(quote) > MAX_QUOTE_CHARS:
         quote = quote[: MAX_QUOTE_CHARS + 1].rsplit(None, 1)[0][:MAX_QUOTE_CHARS]
     start += len(text) - len(text.lstrip())
-    return Nearest(passage.doc_id, passage.title, passage.url, start, start + len(quote), quote, passage.corpus)
-
-
-def _one_a_document(places: Iterable[Nearest | None]) -> tuple[Nearest, ...]:
-    first: dict[DocumentKey, Nearest] = {}
-    for place in places:
-        if place is not None and len(first) < MAX_NEAREST:
-            first.setdefault(place.document, place)
-    return tuple(first.values())
+    end = start + len(quote)
+    return Nearest(passage.doc_id, passage.title, passage.url, start, end, quote, headings, passage.corpus)

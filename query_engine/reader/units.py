@@ -37,10 +37,15 @@ class ReadLeaf:
     foreign: bool = False
 
     @property
-    def read_text(self) -> str:
-        """The stretch of the document that was read."""
+    def stretch(self) -> tuple[int, int]:
+        """`[start, end)` of the document, which was read."""
         units = self.layout.units
-        return self.layout.text[units[self.read.start].start : units[self.read.stop - 1].end]
+        return units[self.read.start].start, units[self.read.stop - 1].end
+
+    @property
+    def read_text(self) -> str:
+        """The text of that stretch."""
+        return self.layout.text[slice(*self.stretch)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 
 from errors import RagError, without_paths
 
+# Codes of what makes an answer doubtful: a step or a note above the text says so, and nothing below repeats it.
+DOUBTS = frozenset(("absent_identifier", "low_confidence"))
+
 
 @dataclass(frozen=True, slots=True)
 class AnswerWarning:

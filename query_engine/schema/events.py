@@ -96,12 +96,13 @@ class Unsupported:
 
 @dataclass(frozen=True, slots=True)
 class Nearest:
-    """A place that is close to a question without answering it.
+    """A place where the answer to a question may stand, beside what is quoted.
 
     Attributes:
         url: the document's own address, or None: views then link to this service's document page.
         start: offset of the quote in the document's text; `text[start:end] == quote`.
         quote: a sentence or its beginning, never empty.
+        headings: that it stands under, the outermost first; empty if they were not looked up.
         corpus: as for a citation.
     """
 
@@ -111,6 +112,7 @@ class Nearest:
     start: int
     end: int
     quote: str
+    headings: tuple[str, ...] = ()
     corpus: str = ""
 
     @property
@@ -137,7 +139,8 @@ class Done:
         timings_ms: by stage: `retrieve`, `write`, `total`.
         fingerprint: hash of settings, models and index version; equal fingerprints give comparable answers.
         cache_hit: the answer was given before and kept; `timings_ms` then holds only `total`.
-        nearest: without an answer, where one would most likely stand: at most 3 places, each in another document.
+        nearest: at most 3 places where the answer may also stand if it is quoted, or may stand if there is none; the
+            likeliest first. Empty where a language model has answered.
         decline_text: how a language model declined, in its own words; empty if none did. `message` is the same then.
         unsupported: what of a language model's answer can be compared letter by letter, and no source holds.
     """

@@ -56,7 +56,7 @@ class Answer:
         passages, warnings, timings_ms, fingerprint: of the last event, see `events.Done`.
         sources: what language models read.
         decline_text: how a language model declined; empty if it did not.
-        nearest: likewise; while it is empty, a declined answer takes the first words of the passages.
+        nearest: of the last event; while it is empty, a declined answer takes the first words of the passages.
         synthesizer: who writes; None before anyone did.
         text: what it wrote.
         citations: what it cited.
@@ -89,9 +89,9 @@ class Answer:
     def done(self, gate_reason: str, message: str = steps.NO_ANSWER, **values: str) -> Done:
         """Close the answer; without text by a message of `steps.py`, `values` standing in its braces."""
         text = self.text.strip() or None
-        nearest: tuple[Nearest, ...] = ()
+        nearest = self.nearest if text or self.explains else ()
         if text is None and self.explains:
-            nearest = self.nearest or first_words(self.passages)
+            nearest = nearest or first_words(self.passages)
             message = self.decline_text or in_language(message, question_language(self.question), **values)
         self.timings_ms["total"] = ms_since(self._started)
         return Done(

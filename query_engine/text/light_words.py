@@ -1,9 +1,8 @@
 """Words of a question that do not name its subject, beyond the stop words of a search.
 
-Flow: a question -> **here** -> `term_weights.py` (how fully a text covers the question) and
-`answerability/missing_words.py` (which words no passage holds). A search still takes them: they cost it nothing,
-and help where a document repeats the question's own words. English and German, where such words are not function words
-anyway (`index/lexical/language.py`). Pure.
+Flow: a question -> **here** -> `term_weights.py` (how fully a text covers the question). A search still takes them:
+they cost it nothing, and help where a document repeats the question's own words. English and German, where such words
+are not function words anyway (`index/lexical/language.py`). Pure.
 """
 
 import re

@@ -67,7 +67,10 @@ class Citation(_Place):
 
 
 class Nearest(_Place):
-    """A place that is close to a declined question without answering it."""
+    """A place where the answer may stand, beside what is quoted."""
+
+    headings: list[str]
+    """What it stands under in its document, the outermost first."""
 
 
 class Unsupported(Reply):
@@ -145,7 +148,7 @@ class QueryReply(Reply):
     citations: list[Citation]
     """What the marks stand for, ordered by number; empty without an answer."""
     nearest: list[Nearest]
-    """Without an answer, where one would most likely stand: at most 3 places."""
+    """At most 3 places where the answer may also stand; empty where a language model wrote it."""
     retrieved: list[RetrievedPassage] | None
     """The passages that the answer was written from, best first; null unless `include_context` is set."""
     retrieved_count: int

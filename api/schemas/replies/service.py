@@ -319,7 +319,7 @@ class TreelineExtras(Reply):
     warnings: Warnings
     """What lowered the quality, each a code and a sentence."""
     nearest: list[Nearest]
-    """Without an answer, where one would most likely stand."""
+    """Where the answer may also stand, as in the reply of `/query`."""
     ignored: list[str]
     """Names of what was sent and has no influence on the answer, up to 100."""
     timings_ms: Timings

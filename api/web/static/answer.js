@@ -1,4 +1,4 @@
-// One exchange: the question, what was done for it, the answer with its numbered sources, or the nearest passages.
+// One exchange: the question, what was done for it, the answer with its numbered sources, and the nearest places.
 // Flow: ask.js -> here -> clicks on sources open evidence.js.
 
 import { Verdict } from "./feedback.js";
@@ -163,12 +163,12 @@ function Announcer({ text, state, answered }) {
 }
 
 function Below({ reply, open, show, shown }) {
-  const { citations, nearest, warnings, unsupported = [] } = reply;
+  const { answered, citations, nearest, warnings, unsupported = [] } = reply;
   const unsaid = [...new Set(unsupported.map((one) => one.text))].join(", ");
   return html`
     ${unsaid && html`<p class="note">${t("unsupported")}: ${unsaid}</p>`}
     <${Notes} warnings=${warnings.filter((one) => !isDoubt(one))} />
-    ${nearest.length > 0 && html`<section class="places"><h3>${t("nearest")}</h3>
+    ${nearest.length > 0 && html`<section class="places"><h3>${t(answered ? "elsewhere" : "nearest")}</h3>
       ${nearest.map((one) => html`<${Place} place=${one} shown=${shown} open=${() => show({ ...one, label: one.title })} />`)}</section>`}
     ${citations.length > 0 && html`<details class="places"><summary>${t("sources")} (${citations.length})</summary>
       ${citations.map((one) => html`<${Place} place=${one} shown=${shown} open=${() => open(one)} />`)}</details>`}`;
@@ -182,8 +182,9 @@ function Notes({ warnings }) {
 }
 
 function Place({ place, open, shown }) {
+  const path = (place.headings ?? []).filter((heading) => heading !== place.title).join(" › ");
   return html`<button class="place" onClick=${open} aria-pressed=${String(same(shown, place))}>
-    <strong>${place.number ? `${place.number}. ` : ""}${place.title}${place.corpus && html` <small>${place.corpus}</small>`}</strong><span>${place.quote}</span></button>`;
+    <strong>${place.number ? `${place.number}. ` : ""}${place.title}${place.corpus && html` <small>${place.corpus}</small>`}${path && html` <small>${path}</small>`}</strong><span>${place.quote}</span></button>`;
 }
 
 const same = (one, other) => Boolean(one && other && one.corpus === other.corpus && one.doc_id === other.doc_id && one.start === other.start);

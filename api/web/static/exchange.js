@@ -17,6 +17,9 @@ export async function play(body, signal, tell) {
   }
 }
 
+// Programs know a declined question by its first sentence, which is English; people read the reason, in their language.
+const reasonOf = ({ answered, decline_text: own, message }) => (answered || own ? message : message.replace(/^I don't know\. /, ""));
+
 // Return the exchange after an event; what comes after its end changes nothing.
 export function grown(exchange, { type, data }) {
   if (exchange.state !== "running") return exchange;
@@ -24,7 +27,7 @@ export function grown(exchange, { type, data }) {
     case "step": return { ...exchange, steps: [...exchange.steps, data] };
     case "token": return { ...exchange, text: exchange.text + data.token };
     case "restart": return { ...exchange, text: "", steps: [...exchange.steps, { kind: "warning", text: data.reason }] };
-    case "done": return { ...exchange, state: "done", reply: data, text: data.message };
+    case "done": return { ...exchange, state: "done", reply: data, text: reasonOf(data) };
     case "error": return { ...exchange, state: "failed", problem: data.detail };
     case "stopped": return { ...exchange, state: "stopped" };
     default: return exchange;

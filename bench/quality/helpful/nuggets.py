@@ -11,7 +11,7 @@ from pydantic import model_validator
 from bench.quality.helpful.asking import NaturalCase, said
 from eval.cases import BadCasesError, Text
 from eval.metrics import Scores, file_name
-from eval.nuggets import find_region, is_on_topic, regions_of
+from eval.nuggets import HELPFUL_RECALL, find_region, is_on_topic, recalls, regions_of
 from eval.rows import Quote, Row
 from eval.scoring.offline.nuggets import score_nuggets
 
@@ -36,6 +36,7 @@ class NuggetCase(NaturalCase):
         **dict.fromkeys(SHOWN.values(), 3),
         "words": 1,
         "runs": 1,
+        "first screen": 3,
         "declined answerable": 3,
         "declined near misses": 3,
     }
@@ -52,7 +53,8 @@ class NuggetCase(NaturalCase):
     def score(self, row: Row, documents: Mapping[str, str]) -> Scores:
         """Return the metrics of the evaluation, and what an answer costs its reader.
 
-        `words`: of the answer. `runs`: separate places quoted. Both only of an answer that was given, as `precision`.
+        `first screen`: 1 if the answer and the places below it hold half of the vital facts. `words`: of the answer.
+        `runs`: separate places quoted. Both only of an answer that was given, as `precision`.
         `declined answerable`, `declined near misses`: 1 if nothing was answered.
         """
         text = (said(row) or "").strip()
@@ -67,6 +69,8 @@ class NuggetCase(NaturalCase):
         ]
         cells = score_nuggets(self, row.model_copy(update={"on_topic": tuple(on_topic)}))
         scores = {SHOWN[name]: cell.score for name, cell in cells.items() if cell.score is not None}
+        seen = recalls(self.nuggets, "\n".join((text, *row.nearest)))[0]
+        scores["first screen"] = float((seen or 0.0) >= HELPFUL_RECALL)
         scores["declined answerable"] = float(not text)
         return scores | ({"words": float(len(text.split())), "runs": float(_runs(row.citations))} if text else {})
 
@@ -76,7 +80,7 @@ def check_regions(cases: Sequence[NuggetCase], documents: Mapping[str, str]) -> 
 
     Args:
         cases: about one corpus.
-        documents: file name -> folded text; without PDFs, whose regions have their own text.
+        documents: file name -> folded text; without those whose regions have their own text.
 
     Raises:
         BadCasesError: a region is not in its document.

@@ -25,6 +25,7 @@ KINDS: Mapping[str, type[NaturalCase]] = {
     "open_questions": NuggetCase,
     "office": NuggetCase,
     "realdocs": NuggetCase,
+    "papers": NuggetCase,
     "clapnq": ClapnqCase,
     "squad2": Squad2Case,
 }
@@ -101,7 +102,7 @@ def read_asked(
             lacking[corpus] = [case.id for group in cases.values() for _, case in group]
             continue
         with_regions = [case for group in cases.values() for _, case in group if isinstance(case, NuggetCase)]
-        wanted = {file_name(region.doc) for case in with_regions for region in case.regions}
+        wanted = {file_name(region.doc) for case in with_regions for region in case.regions if not region.text}
         documents = read_folded(path, wanted) if wanted else {}
         check_regions(with_regions, documents)
         questions = data / next(iter(cases)) / "questions.jsonl"

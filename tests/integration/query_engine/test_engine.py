@@ -85,7 +85,7 @@ async def test_an_answer_is_quoted_cited_and_explained(make: MakeEngine) -> None
     for citation in done.citations:
         assert TEXTS[citation.doc_id][citation.start : citation.end] == citation.quote
     assert done.timings_ms.keys() == {"retrieve", "write", "total"}
-    assert done.nearest == ()
+    assert {one.doc_id for one in done.nearest} == {"water.md"}
 
 
 async def test_events_keep_their_order_and_tokens_are_the_answer(make: MakeEngine) -> None:
@@ -112,7 +112,7 @@ async def test_a_foreign_question_is_declined_before_anyone_writes(make: MakeEng
     events, done = await answer(make(), "Which colour has the zebra mussel?")
 
     assert done.answer is None
-    assert done.message == 'I don\'t know. None of the passages found mentions "colour", "zebra", "mussel".'
+    assert done.message == "I don't know. The passages found do not answer this."
     assert done.citations == ()
     assert {one.doc_id for one in done.nearest} == {"wind.md", "water.md"}
     assert all(TEXTS[one.doc_id][one.start : one.end] == one.quote for one in done.nearest)
@@ -240,7 +240,7 @@ async def test_no_quote_takes_over_for_a_model_that_failed_where_no_answer_is_ex
 
     assert done.answer is None
     assert done.message.startswith("I don't know.")
-    assert "llm_down" in [warning.code for warning in done.warnings]
+    assert [warning.code for warning in done.warnings] == ["llm_down"], "doubt belongs to quotes"
 
 
 async def test_leaving_stops_the_model(make: MakeEngine) -> None:
@@ -399,4 +399,4 @@ async def test_what_was_said_before_is_not_marked_as_held_by_no_source(make: Mak
 async def test_a_question_that_is_declined_is_told_so_in_its_language(make: MakeEngine) -> None:
     _, done = await answer(make(), "Wie viele Leute dürfen bei einer Führung mitgehen?")
 
-    assert done.message.startswith("I don't know. Keine der gefundenen Stellen erwähnt ")
+    assert done.message.startswith("I don't know. Die gefundenen Stellen beantworten diese Frage nicht.")

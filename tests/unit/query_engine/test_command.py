@@ -14,8 +14,9 @@ import pytest
 import query_engine.__main__
 from index.layout.lock import CorpusLock
 from query_engine.__main__ import main, print_answer
+from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Event, Restarted, Step, Token, Unsupported
-from tests.fakes.engines import a_done
+from tests.fakes.engines import a_done, a_nearest
 
 
 def test_a_filter_without_meaning_is_told_before_models_are_loaded(capsys: pytest.CaptureFixture[str]) -> None:
@@ -111,12 +112,44 @@ async def test_an_answer_is_printed_as_it_grows_and_what_no_source_holds_is_name
     assert printed.err.splitlines()[:3] == ["**Searching**", "**Writing**", "Not in the sources: 8443"]
 
 
+@pytest.mark.parametrize("said", ["Port 8443. [1]", None])
+async def test_each_other_place_is_a_line_with_its_headings(
+    said: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    places = tuple(replace(a_nearest(quote=f"It\nis {part}."), headings=("Wind", part)) for part in ("Axle", "Hub"))
+
+    await print_answer(script(a_done(said, nearest=places)))
+
+    lines = capsys.readouterr().out.splitlines()[-2:]
+    for line, part in zip(lines, ("Axle", "Hub"), strict=True):
+        assert line.index("Wind") < line.index(part) < line.index("guide/wind.md") < line.index(f"It is {part}.")
+
+
 async def test_a_model_s_own_decline_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     said = "I don't know: the guide names no price."
 
     await print_answer(script(Token(""), replace(a_done(None, message=said), decline_text=said)))
 
     assert capsys.readouterr().out == f"{said}\n"
+
+
+@pytest.mark.parametrize("code", ["low_confidence", "absent_identifier"])
+async def test_doubt_is_said_above_the_text_and_not_again(code: str, capsys: pytest.CaptureFixture[str]) -> None:
+    doubt, other = AnswerWarning(code, "Perhaps not."), AnswerWarning("llm_down", "It is down.")
+
+    await print_answer(script(Step("gate", "**Perhaps not.**"), Token("Wind. [1]"), a_done(warnings=(doubt, other))))
+
+    told = capsys.readouterr().err
+    assert told.count("Perhaps not.") == 1
+    assert "It is down." in told
+
+
+async def test_a_decline_is_printed_in_one_language(capsys: pytest.CaptureFixture[str]) -> None:
+    reason = "Die gefundenen Stellen beantworten diese Frage nicht."
+
+    await print_answer(script(a_done(None, message=f"I don't know. {reason}")))
+
+    assert capsys.readouterr().out == f"{reason}\n"
 
 
 def test_a_corpus_that_nobody_holds_is_asked_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

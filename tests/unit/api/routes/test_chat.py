@@ -144,6 +144,14 @@ def test_the_closest_passages_of_a_declined_question_are_collapsed(stream: bool,
     assert [one["url"] for one in facts["treeline"]["nearest"]] == [PAGE]
 
 
+def test_other_places_stand_beside_an_answer_not_in_it() -> None:
+    replies = [ask(client_of(FakeEngine([*STEPS, a_done(nearest=places)]))).json() for places in ((a_nearest(),), ())]
+
+    contents = [reply["choices"][0]["message"]["content"] for reply in replies]
+    assert contents[0] == contents[1]
+    assert [len(reply["treeline"]["nearest"]) for reply in replies] == [1, 0]
+
+
 @pytest.mark.parametrize("stream", [False, True])
 def test_what_the_documents_do_not_answer_is_said_in_words(stream: bool) -> None:
     reply = ask(client_of(FakeEngine([*STEPS, a_done(None)])), stream=stream)

@@ -129,7 +129,9 @@ def test_a_model_s_decline_and_what_no_source_holds_are_told(
 
 
 def test_where_an_answer_would_stand_comes_with_a_link_without_an_answer() -> None:
-    declined = a_done(None, nearest=(a_nearest(), a_nearest("b.html", "https://example.org/b")))
+    declined = a_done(
+        None, nearest=(replace(a_nearest(), headings=("Wind", "Blades")), a_nearest("b.html", "https://example.org/b"))
+    )
     found = client_of(FakeEngine([*STEPS, declined])).post("/query", json=QUESTION).json()
 
     assert found["nearest"][0] == {
@@ -139,6 +141,7 @@ def test_where_an_answer_would_stand_comes_with_a_link_without_an_answer() -> No
         "start": 10,
         "end": 28,
         "quote": "Wind turns blades.",
+        "headings": ["Wind", "Blades"],
     }
     assert found["nearest"][1]["url"] == "https://example.org/b"
     assert client_of(FakeEngine(ANSWER)).post("/query", json=QUESTION).json()["nearest"] == []

@@ -102,6 +102,10 @@ def test_the_report_of_a_declined_answer_ends_with_what_is_closest_and_cites_not
     assert last["citations"] == []
 
 
+def test_other_places_are_no_part_of_an_answer_s_report() -> None:
+    assert report_of(played(*STEPS, a_done(nearest=(a_nearest(),)))[-1]) == report_of(played(*STEPS, a_done())[-1])
+
+
 def test_a_restarted_answer_replaces_the_withdrawn_text() -> None:
     records = played(*STEPS, Token("Half a"), Restarted("The model broke."), Token("Wind."), a_done("Wind."))
 

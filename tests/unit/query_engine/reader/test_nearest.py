@@ -1,8 +1,12 @@
-"""The places that are shown with a declined question, over a reader that compares words."""
+"""The places that are shown below quotes or a declined question, over a reader that compares words."""
 
-from query_engine.reader.nearest import MAX_QUOTE_CHARS, first_words, nearest_sentences
+from dataclasses import replace
+
+import pytest
+
+from query_engine.reader.nearest import MAX_NEAREST, MAX_QUOTE_CHARS, first_words, nearest_sentences
 from query_engine.schema.passage import Passage
-from tests.fakes.engines import a_passage
+from tests.fakes.engines import a_citation, a_passage
 from tests.fakes.reading import a_leaf_reader
 
 PASSAGES = [
@@ -28,6 +32,37 @@ def test_the_likeliest_sentence_of_each_of_three_documents_is_shown_where_it_sta
     assert found[1].quote == "A rotor turns there."
     passages = {passage.doc_id: passage for passage in PASSAGES}
     assert all(holds_its_quotes(passages[one.doc_id], one.start, one.end, one.quote) for one in found)
+
+
+@pytest.mark.parametrize("quoted", range(3))
+def test_what_is_quoted_is_not_shown_again_with_the_rest_of_its_leaf(quoted: int) -> None:
+    reader, question = a_leaf_reader(), "Who earns from the rotor limit?"
+    first = nearest_sentences(reader, question, PASSAGES)[quoted]
+    citation = replace(a_citation(), doc_id=first.doc_id, start=first.start, end=first.end)
+
+    others = nearest_sentences(reader, question, PASSAGES, [citation])
+
+    assert first.document not in {one.document for one in others}
+    assert len(others) == MAX_NEAREST
+
+
+def test_places_of_one_document_stand_under_their_headings_in_different_leaves() -> None:
+    text = (
+        "# Wages\n\nWages are paid in May.\n\n# Leave\n\nLeave is paid in June.\n\n# Trips\n\nTrips are paid at once."
+    )
+    starts = [text.index(part) for part in ("# Wages", "# Leave", "# Trips")]
+    pieces = zip(starts, [*starts[1:], len(text)], strict=True)
+    passages = [replace(a_passage("work.md", text[start:end]), start=start, end=end) for start, end in pieces]
+
+    found = nearest_sentences(a_leaf_reader(), "What is paid in May?", passages)
+
+    assert {(one.headings, one.quote) for one in found} == {
+        (("Wages",), "Wages are paid in May."),
+        (("Leave",), "Leave is paid in June."),
+        (("Trips",), "Trips are paid at once."),
+    }
+    assert found[0].headings == ("Wages",)
+    assert nearest_sentences(a_leaf_reader(), "What?", [], [a_citation()]) == ()
 
 
 def test_what_cannot_be_read_shows_its_first_words_once_a_document() -> None:

@@ -44,6 +44,7 @@ def test_an_answer_that_quotes_the_topic_and_nothing_else_is_helpful() -> None:
         "helpful": 1.0,
         "vital recall": 1.0,
         "all recall": 1.0,
+        "first screen": 1.0,
         "declined answerable": 0.0,
         "precision": 1.0,
         "words": 14.0,
@@ -77,8 +78,25 @@ def test_a_declined_question_finds_nothing_and_has_no_length() -> None:
         "helpful": 0.0,
         "vital recall": 0.0,
         "all recall": 0.0,
+        "first screen": 0.0,
         "declined answerable": 1.0,
     }
+
+
+@pytest.mark.parametrize(
+    ("row", "below", "seen"),
+    [
+        (answered(None), [OFF_TOPIC, TOPIC], 1.0),
+        (quoting(OFF_TOPIC), [TOPIC], 1.0),
+        (quoting(TOPIC), [], 1.0),
+        (quoting(OFF_TOPIC), [OFF_TOPIC], 0.0),
+    ],
+    ids=["below a declined question", "below another answer", "in the answer", "nowhere"],
+)
+def test_the_first_screen_is_the_answer_and_the_places_below_it(row: Row, below: list[str], seen: float) -> None:
+    shown = row.model_copy(update={"nearest": tuple(below)})
+
+    assert case().score(shown, DOCUMENTS)["first screen"] == seen
 
 
 def test_of_a_near_miss_only_declining_counts() -> None:

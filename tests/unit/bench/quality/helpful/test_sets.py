@@ -38,7 +38,7 @@ def data(tmp_path: Path) -> Path:
 
 
 def test_sets_that_are_not_there_are_named(data: Path) -> None:
-    assert choose(data, []) == (["open_questions", "squad2"], ["office", "realdocs", "clapnq"])
+    assert choose(data, []) == (["open_questions", "squad2"], ["office", "realdocs", "papers", "clapnq"])
     assert choose(data, ["squad2"]) == (["squad2"], [])
 
 
@@ -57,6 +57,21 @@ def test_each_corpus_is_asked_the_questions_of_all_sets_about_it(data: Path) -> 
     places = {name: [(place, case.id) for place, case in cases] for name, cases in wind.cases.items()}
     assert places == {"open_questions": [(0, "1"), (2, "3")], "squad2": [(0, "4")]}
     assert lacking == {"sun": ["2"]}
+
+
+def test_a_set_may_lie_beside_its_documents_and_hold_near_misses(tmp_path: Path) -> None:
+    near_miss = nugget_row(2, "papers", form="near_miss", answer=None, nuggets=[], regions=[])
+    (tmp_path / "papers" / "documents").mkdir(parents=True)
+    (tmp_path / "papers" / "documents" / "wind.txt").write_text("The wind turns the rotor.")
+    rows = map(json.dumps, (nugget_row(1, "papers"), near_miss))
+    (tmp_path / "papers" / "questions.jsonl").write_text("\n".join(rows))
+
+    ((asked,), lacking) = read_asked(tmp_path, ["papers"], None)
+
+    assert asked.data_set.corpus == tmp_path / "papers" / "documents"
+    assert asked.documents == {"wind.txt": " the wind turns the rotor "}
+    assert [case.id for _, case in asked.cases["papers"]] == ["1", "2"]
+    assert lacking == {}
 
 
 def test_a_question_is_scored_by_its_own_set(data: Path) -> None:
