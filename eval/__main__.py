@@ -20,7 +20,6 @@ COMMANDS = {
     "run": ("eval.run_command", "ask every question and score the answers"),
     "score": ("eval.score_command", "score a run again, e.g. by a judge"),
     "compare": ("eval.comparing.command", "tell whether run B is better than run A"),
-    "prefer": ("eval.preferring", "let a judge say which run's answers are better"),
     "report": ("eval.reporting.command", "write a run as one HTML file, Markdown, CSV and JSON"),
     "baseline": ("eval.comparing.baseline", "keep a run as what later ones are compared with"),
     "questions": ("eval.drafting.command", "draft questions from a corpus, and review them"),
