@@ -90,7 +90,7 @@ def read_run(folder: RunFolder) -> Run:
     if rows and not scores:
         raise NotScoredError(
             f"{folder.path} has no scores, or only scores of other replies or of an earlier format.",
-            f"Compute them: python -m eval score {folder.path}. To compare runs of earlier versions: --reopen.",
+            f"Compute them: python -m eval score {folder.path}.",
         )
     cells = cells_of(scores)
     return Run(folder.path, header, cases, rows, {case.id: cells.get(case.id, {}) for case in cases}, scores)
