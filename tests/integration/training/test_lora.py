@@ -75,7 +75,7 @@ def test_the_prompt_is_the_one_that_is_served(model: Path, rows: Path) -> None:
     tokens = next(encoded(read_rows(rows), tokenizer, load_settings(), 3000))
 
     answer = [label for label in tokens["labels"] if label != IGNORED]
-    prompt = tokenizer.decode(tokens["input_ids"][: -len(answer)])
+    prompt = str(tokenizer.decode(tokens["input_ids"][: -len(answer)]))
     assert tokenizer.decode(answer) == "0 [1].<|im_end|>"
     assert "[1] T\nIt was 0.\n" in prompt
     served = load_huggingface(LLMSettings(provider="huggingface", model=str(model))).llm
