@@ -79,5 +79,5 @@ def test_the_prompt_is_the_one_that_is_served(model: Path, rows: Path) -> None:
     assert tokenizer.decode(answer) == "0 [1].<|im_end|>"
     assert "[1] T\nIt was 0.\n" in prompt
     served = load_huggingface(LLMSettings(provider="huggingface", model=str(model))).llm
-    question = prompt.split("<|im_start|>user\n")[-1].split("<|im_end|>")[0]
+    question = prompt.rpartition("<|im_start|>user\n")[2].partition("<|im_end|>")[0]
     assert prompt.endswith(served.templated([ChatMessage(content=question)]))  # type: ignore[attr-defined]
