@@ -111,9 +111,8 @@ regress-judged: $(VENV)/.dev  ## the same by a judge: RAG_JUDGE__BASE_URL=http:/
 baseline: regress-run  ## ask the sample questions, show what changed, and keep it as the baseline
 	@$(PY) -m eval baseline $(REGRESS)/run
 
-# Without URL the service of this checkout is started; without QUESTIONS it answers the sample's over the sample.
-rehearsal: $(VENV)/.dev  ## what the competition would see: make rehearsal [URL=http://...] [QUESTIONS=FILE] [N=150]
-	@$(PY) -m eval rehearse $(QUESTIONS) $(if $(URL),--url $(URL)) $(if $(N),--limit $(N))
+rehearsal: $(VENV)/.dev  ## what the competition would see of a service: make rehearsal URL=http://... QUESTIONS=FILE [N=150]
+	@$(PY) -m eval check-run $(URL) $(QUESTIONS) $(if $(N),--limit $(N))
 
 # Twenty minutes or so. What could not be tried here is named in the sheet.
 reliability: export FUZZ_CASES ?= 5000

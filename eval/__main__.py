@@ -20,14 +20,15 @@ COMMANDS = {
     "run": ("eval.run_command", "ask every question and score the answers"),
     "score": ("eval.score_command", "score a run again, e.g. by a judge"),
     "compare": ("eval.comparing.command", "tell whether run B is better than run A"),
-    "prefer": ("eval.preferring", "let a judge say which run's answers are better"),
     "report": ("eval.reporting.command", "write a run as one HTML file, Markdown, CSV and JSON"),
     "baseline": ("eval.comparing.baseline", "keep a run as what later ones are compared with"),
-    "questions": ("eval.drafting.command", "draft questions from a corpus, and review them"),
+    "questions": ("eval.drafting.command", "draft questions from a corpus by a model"),
     "convert": ("eval.questions.convert", "write questions and runs in other formats, and read runs of other systems"),
     "cases": ("eval.feedback_cases", "make questions of what people said about answers"),
-    "check-run": ("eval.contract.command", "test a service against the competition's contract"),
-    "rehearse": ("eval.rehearsal.command", "go through the competition's course, and show what its ranking would see"),
+    "check-run": (
+        "eval.rehearsal.command",
+        "test a service against the competition's contract, or by its whole course",
+    ),
     "submit": ("eval.submitting", "answer a validation file and write result.jsonl"),
 }
 

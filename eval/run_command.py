@@ -15,7 +15,6 @@ from eval.asking.table import describe
 from eval.progress_bar import ScoringProgress, tell
 from eval.questions.reading import add_question_arguments, questions_of
 from eval.reporting.command import report
-from eval.reporting.history import overview
 from eval.run_folder import RunFolder
 from eval.scoring.build import offline_scorers
 from eval.scoring.judge_option import Judging, add_judge_arguments
@@ -75,7 +74,6 @@ def add_scores(
             score_run(folder, offline_scorers(settings), again=again, progress=progress)
     if judging:
         judging.score(folder, sys.stderr)
-    overview(folder)  # kept now, so that a history of many runs opens at once
 
 
 def _tell_family(family: str, done: int, of: int) -> None:

@@ -6,7 +6,6 @@ Flow: `asking/` and `scoring/` -> **here** -> `comparing/`, `reporting/`, the ba
     cases.jsonl    the questions, as they were when the run began, without the web pages that came with them
     rows.jsonl     one reply a line, appended
     scores.jsonl   the cells of one row and one family a line, appended
-    .means.json    what a history shows of the run: `reporting/history.py` computes it again where others changed
 
 Lines are only ever appended. A torn last line (the writer was killed) is cut off when the folder is opened to write,
 and passed over by readers; a torn line anywhere else is damage and said so. One process writes at a time: the lock is

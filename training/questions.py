@@ -1,9 +1,11 @@
 """Read questions to learn from: any format of `eval/questions`, or rows of `question`, `doc` and `quotes`.
 
-Flow: a file -> **here** -> `Case`s -> `embedder/pairs.py`, `lora/rows.py`. The second form is that of
-`training/reader/data`: a document's file name, and the verbatim passages that answer; none where it has no answer.
+Flow: a file -> **here** -> `Case`s -> `embedder.py`, `gate/`. The second form is that of `training/reader/data`: a
+document's file name, and the verbatim passages that answer; none where it has no answer. Which documents are held out
+to measure on is decided here, too.
 """
 
+import hashlib
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
@@ -14,6 +16,7 @@ from eval.questions.files import collect, records
 from eval.questions.reading import read_questions
 
 QUOTED = {"question", "doc", "quotes"}
+HELD_OUT_PERCENT = 15
 
 
 class _Quoted(BaseModel):
@@ -46,3 +49,8 @@ def _to_case(numbered: tuple[int, str]) -> Case:
     return Case(
         id=f"row-{number}", question=row.question, relevant_docs=(row.doc,), reference_contexts=tuple(row.quotes)
     )
+
+
+def is_held_out(name: str) -> bool:
+    """Whether nothing is learnt from what has this name, e.g. the questions to one document."""
+    return int(hashlib.md5(name.encode(), usedforsecurity=False).hexdigest(), 16) % 100 < HELD_OUT_PERCENT

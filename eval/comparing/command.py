@@ -5,22 +5,14 @@ codes: 0 compared, 1 a metric of `--fail-on` failed, or a foreseen failure.
 
 A metric of `--fail-on` must be judged. So it also fails where there are too few pairs to tell, or where the second run
 has no score for rows that the first one has: the rows that fail are the hard ones, and a mean over the rest rises.
-
-`--reopen` reads runs of earlier versions: it computes their scores again from their replies, by what this version
-computes, and for that loads models. Scores of two versions may mean different things, and those of an earlier format
-may be bound to replies by another digest. What a judge said cannot be computed again and is left out.
 """
 
 import argparse
 import difflib
 import json
-import shutil
-import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, replace
-from functools import partial
+from dataclasses import asdict
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from errors import RagError, SettingsError
@@ -28,13 +20,11 @@ from eval.argument_types import number_from_0, whole_from_0
 from eval.cells import metric_names
 from eval.comparing import speed
 from eval.comparing.intervals import FEWEST_PAIRS
-from eval.comparing.pairing import Joined, NotComparableError, Run, changes, join, read_run
+from eval.comparing.pairing import Joined, changes, join, read_run
 from eval.comparing.printing import changed_rows, describe
 from eval.comparing.verdicts import Difference, Verdicts, judge
-from eval.run_folder import ROWS, RunFolder
-from eval.scoring.build import offline_scorers
+from eval.run_folder import RunFolder
 from eval.scoring.catalogue import METRICS, OVER_ALL, SPEED, in_order, metric_of
-from eval.scoring.stage import score_run
 from settings import Settings
 
 LOST_RATIO = 0.01
@@ -67,11 +57,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the same two systems asked again, in turns (A, B, A, B, ...), so that speed can be judged; repeat it",
     )
     parser.add_argument(
-        "--reopen",
-        action="store_true",
-        help="compute the scores of both runs again, from their replies, by this version: for runs of earlier ones",
-    )
-    parser.add_argument(
         "--min-difference",
         type=number_from_0,
         default=0.0,
@@ -84,10 +69,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write everything as JSON")
 
 
-def run(arguments: argparse.Namespace, settings: Settings) -> int:
+def run(arguments: argparse.Namespace, _settings: Settings) -> int:
     """Compare, print, and return 1 if a metric of `--fail-on` failed."""
-    read = partial(reopen, settings=settings) if arguments.reopen else read_run
-    joined = join(read(RunFolder(arguments.a)), read(RunFolder(arguments.b)))
+    joined = join(read_run(RunFolder(arguments.a)), read_run(RunFolder(arguments.b)))
     again = [(read_run(RunFolder(a)), read_run(RunFolder(b))) for a, b in arguments.again]
     wanted = wanted_metrics(arguments.fail_on, joined)
     verdicts = judge(joined, arguments.min_difference, again)
@@ -105,30 +89,6 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     elif wanted:
         print(f"\nPassed: none of {len(wanted)} metric{'s' if len(wanted) > 1 else ''} of --fail-on is worse.")
     return int(bool(failed))
-
-
-def reopen(folder: RunFolder, settings: Settings) -> Run:
-    """Read a run, with scores of this version; the run stays as it is.
-
-    Raises:
-        RunFolderError: the folder holds no run, or one that this version cannot read.
-        NotComparableError: its replies were left out when it was kept, so that nothing can be computed.
-    """
-    header, cases, rows = folder.header(), folder.cases(), folder.rows()
-    answered = [row for row in rows.values() if row.outcome == "answered"]
-    if answered and not any(row.passages or row.citations or row.fingerprint for row in answered):
-        raise NotComparableError(
-            f"{folder.path} is a baseline, kept without passages and citations: they cannot be scored again.",
-            "Leave out --reopen, or ask the questions again and keep that run.",
-        )
-    sys.stderr.write(f"Scoring {folder.path} again ...\n")
-    with TemporaryDirectory() as place:
-        copy = RunFolder(Path(place) / "run")
-        copy.create(header, cases)
-        shutil.copyfile(folder.path / ROWS, copy.path / ROWS)
-        with copy.writing():
-            score_run(copy, offline_scorers(settings))
-        return replace(read_run(copy), path=folder.path)
 
 
 def wanted_metrics(texts: Iterable[str], joined: Joined) -> list[str]:

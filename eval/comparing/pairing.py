@@ -90,7 +90,7 @@ def read_run(folder: RunFolder) -> Run:
     if rows and not scores:
         raise NotScoredError(
             f"{folder.path} has no scores, or only scores of other replies or of an earlier format.",
-            f"Compute them: python -m eval score {folder.path}. To compare runs of earlier versions: --reopen.",
+            f"Compute them: python -m eval score {folder.path}.",
         )
     cells = cells_of(scores)
     return Run(folder.path, header, cases, rows, {case.id: cells.get(case.id, {}) for case in cases}, scores)
@@ -124,18 +124,16 @@ def changes(a: Run, b: Run) -> dict[str, tuple[str, str]]:
     `judge.ragas` is among them where two models judged: then it may be the judge that changed its mind.
     """
     judged = [family for family in a.judges if family in b.judges]
-    before, after = (differing(run.header, {family: run.judges[family] for family in judged}) for run in (a, b))
+    before, after = (
+        dict(flat(run.header.model_dump(exclude={"format", "started", "fingerprint", "questions_sha256"})))
+        | {f"{JUDGE}{family}": run.judges[family] for family in judged}
+        for run in (a, b)
+    )
     return {
         name: (before.get(name, _UNTOLD), after.get(name, _UNTOLD))
         for name in dict.fromkeys([*before, *after])
         if before.get(name) != after.get(name)
     }
-
-
-def differing(header: Header, judges: Mapping[str, str]) -> dict[str, str]:
-    """Return all that two runs of the same questions may differ in, by name; `judges`: the models by family."""
-    told = header.model_dump(exclude={"format", "started", "fingerprint", "questions_sha256"})
-    return dict(flat(told)) | {f"{JUDGE}{family}": model for family, model in judges.items()}
 
 
 def _with_replied(run: Run) -> Run:

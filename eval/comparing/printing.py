@@ -157,7 +157,7 @@ def _why(verdicts: Verdicts, *, cost: bool) -> str:
     """Return which metrics are better or worse; where none is, whether rows differ, and what cannot be told."""
     group = verdicts.deciding(cost=cost)
     if not group:
-        return "the runs are not both scored by its metrics; --reopen computes them"
+        return "the runs are not both scored by its metrics; `eval score` computes them"
     if all(one.verdict == "no difference" for one in group):
         return "no row differs"
     told: dict[str, list[str]] = {"worse": [], "better": [], "too few to tell": []}

@@ -1,6 +1,6 @@
 """The rules of the competition's contract, by kind of reply, and the verdict on each rule.
 
-Flow: replies of `exchange.py` -> **here** -> verdicts, which `command.py` and the rehearsal print. Pure.
+Flow: replies of `exchange.py` -> **here** -> verdicts, which `checking.py` prints. Pure.
 
 Written from the public specification of MMU-RAG's text-to-text track and from what its tools do with a reply. The
 arena reads a stream of snapshots that think, then answer, then are complete: each record replaces the one before, the

@@ -1,1 +1,1 @@
-"""Questions drafted from a corpus, for a person to review."""
+"""Questions drafted from a corpus."""

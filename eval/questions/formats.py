@@ -130,25 +130,6 @@ class _Ragas(_Row):
     category: str | None = Field(None, alias="synthesizer_name")
 
 
-class _Document(BaseModel):
-    docid: Text
-
-
-class _BrowseComp(_Row):
-    """BrowseComp-Plus, decrypted. Documents that hold the answer have grade 2, others needed to find it 1."""
-
-    id: Text = Field(alias="query_id")
-    question: Text = Field(alias="query")
-    answer: str | None = None
-    gold_docs: tuple[_Document, ...] = ()
-    evidence_docs: tuple[_Document, ...] = ()
-    negative_docs: Any = None
-
-    def special(self) -> dict[str, Any]:
-        grades = {one.docid: 1.0 for one in self.evidence_docs} | {one.docid: 2.0 for one in self.gold_docs}
-        return {"relevance": grades} if grades else {}
-
-
 @dataclass(frozen=True)
 class Format:
     """How questions are written down, one a row.
@@ -185,7 +166,6 @@ class Format:
 
 
 OWN = Format("treeline", "Treeline's own questions", Case)
-BROWSECOMP = Format("browsecomp-plus", "questions of BrowseComp-Plus", _BrowseComp)
 # The first one whose marks are there is taken.
 FORMATS = (
     Format("mmu-rag", "validation rows of MMU-RAG", _MmuRag),
@@ -193,5 +173,4 @@ FORMATS = (
     Format("bedrock", "rows of bedrock-rag-eval", _Bedrock),
     Format("ragas", "test set of RAGAS", _Ragas),
     OWN,
-    BROWSECOMP,
 )

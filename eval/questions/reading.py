@@ -19,11 +19,11 @@ from eval.progress_bar import tell
 from eval.questions import trec
 from eval.questions.files import Record, beginning, check_whole, collect, records
 from eval.questions.formats import FORMATS, Format
-from eval.questions.whole_files import WHOLE, WholeFormat
+from eval.questions.squad import FIRST_KEYS, read_squad
 from eval.tables import counted
 
-TREC, BEIR = "trec", "beir"
-NAMES = (*(format_.name for format_ in FORMATS), BEIR, TREC, *WHOLE)
+TREC, BEIR, SQUAD = "trec", "beir", "squad"
+NAMES = (*(format_.name for format_ in FORMATS), BEIR, TREC, SQUAD)
 SHOWN_COLUMNS, SHOWN_CHARS = 12, 40
 
 Read = tuple[tuple[Case, ...], str, set[str]]
@@ -103,9 +103,9 @@ def documents_of(path: Path, format_name: str | None = None) -> dict[str, str]:
     Raises:
         BadCasesError: none come with them.
     """
-    if whole := _whole_format(path, format_name):
-        return whole.read(path)[1]
-    raise BadCasesError(f"No documents come with {path}.", "Only SQuAD's and Doc2Dial's files bring them.")
+    if not _is_squad(path, format_name):
+        raise BadCasesError(f"No documents come with {path}.", "Only SQuAD's files bring them.")
+    return read_squad(path)[1]
 
 
 def _read(path: Path, format_name: str | None, split: str | None, limit: int | None) -> Read:
@@ -114,9 +114,9 @@ def _read(path: Path, format_name: str | None, split: str | None, limit: int | N
         return trec.read_beir(path, split)[:limit], f"BEIR, split {split}", set()
     if split is not None:
         raise BadCasesError(f"{path} has no splits: it is not a folder.", "Leave --split out, or name a BEIR folder.")
-    if whole := _whole_format(path, format_name):
-        numbered = ((f"Question {number} of {path}", case) for number, case in enumerate(whole.read(path)[0], start=1))
-        return collect(numbered, lambda case: case, str(path))[:limit], whole.title, set()
+    if _is_squad(path, format_name):
+        numbered = ((f"Question {number} of {path}", case) for number, case in enumerate(read_squad(path)[0], start=1))
+        return collect(numbered, lambda case: case, str(path))[:limit], "SQuAD", set()
     line = beginning(path).partition("\n")[0]
     if format_name == TREC or (format_name is None and "\t" in line and not line.startswith(("{", "["))):
         return trec.read_topics(path)[:limit], "TREC topics", set()
@@ -141,11 +141,11 @@ def _read_rows(path: Path, format_name: str | None, limit: int | None) -> Read:
     return collect(rows(), lambda row: format_.to_case(*row), str(path), remedy), format_.title, unused
 
 
-def _whole_format(path: Path, format_name: str | None) -> WholeFormat | None:
+def _is_squad(path: Path, format_name: str | None) -> bool:
     if format_name:
-        return WHOLE.get(format_name)
+        return format_name == SQUAD
     key = re.match(r'\{\s*"(\w+)"', beginning(path))
-    return next((whole for whole in WHOLE.values() if key and key[1] in whole.first_keys), None)
+    return key is not None and key[1] in FIRST_KEYS
 
 
 def _recognised(first: Record, path: Path) -> Format:

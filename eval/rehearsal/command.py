@@ -1,7 +1,7 @@
-"""`python -m eval rehearse [QUESTIONS]`: the competition's whole course, and what its ranking would see, in one table.
+"""`python -m eval check-run URL [QUESTIONS]`: does a service keep the competition's contract; what would a ranking see?
 
-Flow: a service that runs, or is started here on a free port -> `contract/` checks it -> `recorder.py` puts the
-questions through `/run` and `/evaluate` -> `submitting.py` writes and judges `result.jsonl` -> `scoring/` -> stdout.
+Flow: a URL -> `contract/` checks it -> with questions `recorder.py` puts them through `/run` and `/evaluate` ->
+`submitting.py` writes and judges `result.jsonl` -> `scoring/`, with the judge of the settings -> stdout.
 
 Exit codes: 0 all is well; 1 the contract is broken, an answer is empty or late, the result file cannot be handed in, or
 a foreseen failure.
@@ -10,87 +10,80 @@ a foreseen failure.
 import argparse
 import asyncio
 import math
-import os
-import signal
-import socket
-import subprocess
 import sys
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
+from collections.abc import Sequence
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
-import httpx
-
-from errors import RagError
 from eval.argument_types import add_header_argument, seconds, service_url, whole_number
 from eval.asking.asking import Keeper, OutageError, RetryPolicy, ask_all
 from eval.asking.command import RUNS
 from eval.cases import Case
-from eval.contract import command as contract
+from eval.contract import checking as contract
 from eval.contract.exchange import Exchange, client_of
 from eval.contract.rules import Verdict, merged
 from eval.progress_bar import AskingProgress
 from eval.questions.reading import add_question_arguments, questions_of
 from eval.rehearsal.recorder import Recorder, failures, table
 from eval.run_folder import Header, RunFolderError
-from eval.scoring.build import offline_scorers
-from eval.scoring.judge_option import Judging, add_judge_arguments
+from eval.scoring.build import judged_scorers, offline_scorers, open_judge
+from eval.scoring.judge_option import DEFAULT, Judging
 from eval.scoring.stage import score_run
 from eval.submitting import RESULT, write
 from settings import Settings
 
-ROOT = Path(__file__).parents[2]
-SAMPLE, SAMPLE_CORPUS = ROOT / "data" / "questions.jsonl", ROOT / "data" / "corpus"
 QUESTIONS = 150
 # As many as the workers that the competition's template starts.
 CONCURRENCY = 4
+TIMEOUT_S = 610.0
 ROUTES = ("/run", "/evaluate")
-POLL_S = 0.2
-STOP_S = 60
 FAMILIES = {"answer", "bert_score"}
 
 
-class ServiceEndedError(RagError):
-    """The service ended before it answered."""
-
-    code = "service_ended"
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `rehearse`."""
-    add_question_arguments(parser, required=False)
-    parser.set_defaults(limit=QUESTIONS)
+    """Add the arguments of `check-run`."""
+    parser.add_argument("url", type=service_url, metavar="URL", help="base of the service, e.g. http://127.0.0.1:8000")
     parser.add_argument(
-        "--url",
-        type=service_url,
-        help="of a service that runs, e.g. in its image (default: start this checkout's; without QUESTIONS, over the "
-        "sample documents)",
+        "--question", action="append", dest="asked", metavar="TEXT", help="check with this instead; may be repeated"
     )
     add_header_argument(parser)
-    parser.add_argument(
+    parser.add_argument("--timeout-s", type=seconds, default=TIMEOUT_S, help="for one reply (default: %(default)g)")
+    course = parser.add_argument_group("the whole course", "put a file of questions through both routes as well")
+    add_question_arguments(parser, required=False)
+    parser.set_defaults(limit=QUESTIONS)
+    course.add_argument(
         "--concurrency", type=whole_number, default=CONCURRENCY, metavar="N", help="questions at a time (%(default)s)"
     )
-    parser.add_argument(
-        "--timeout-s", type=seconds, default=contract.TIMEOUT_S, help="for one reply (default: %(default)g)"
-    )
-    parser.add_argument(
+    course.add_argument(
         "--out", type=Path, metavar="FOLDER", help="new, for the replies (default: runs/rehearsal-TIME)"
     )
-    add_judge_arguments(parser)
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
-    """Go through the course and tell; 1 if anything is broken, empty, late or missing."""
-    arguments.judge |= bool(settings.judge.base_url or settings.judge.model)  # half a judge is refused below
-    judging = Judging.of(arguments, settings)
-    sample = arguments.questions is None
-    arguments.questions = arguments.questions or SAMPLE
-    cases = questions_of(arguments)
+    """Check the service, with questions by the whole course; 1 if anything is broken, empty, late or missing."""
+    if arguments.questions:
+        return _rehearse(arguments, settings)
+
+    async def check() -> contract.Replies:
+        async with client_of(arguments.url, arguments.headers) as client:
+            exchange = Exchange(client, arguments.timeout_s)
+            return await contract.ask(exchange, arguments.url, arguments.asked or contract.QUESTIONS)
+
+    replies = asyncio.run(check())
+    verdicts = contract.judge_all(replies)
+    sys.stdout.write("\n".join(contract.table(replies, verdicts)) + "\n")
+    return int(any(verdict.state == "FAIL" for verdict in verdicts))
+
+
+def _rehearse(arguments: argparse.Namespace, settings: Settings) -> int:
+    judging = None
+    if settings.judge.base_url or settings.judge.model:  # half a judge is refused
+        judge = open_judge(settings)
+        judging = Judging(judge, judged_scorers(settings, judge, DEFAULT, None), repeats=1)
+    cases, url = questions_of(arguments), arguments.url
     out = _new_folder(arguments.out)
-    with _service(arguments.url, out, sample=sample) as url:
-        verdicts, recorders = asyncio.run(_course(arguments, url, cases, out))
+    verdicts, recorders = asyncio.run(_course(arguments, url, cases, out))
     scorers = [one for one in offline_scorers(settings) if one.family in FAMILIES]
     by_evaluate = recorders[-1].folder
     for folder in (recorder.folder for recorder in recorders if recorder.folder.exists()):
@@ -134,58 +127,6 @@ def _new_folder(given: Path | None) -> Path:
     return out
 
 
-def _service(url: str | None, out: Path, *, sample: bool) -> AbstractContextManager[str]:
-    if url:
-        return nullcontext(url)
-    program, log = ROOT / "main.py", out / "service.log"
-    # As `make run`: the sample goes into the corpus `default`, and no other is asked about it.
-    if sample:
-        return started([program, "--ingest", SAMPLE_CORPUS], log, RAG_INDEX__CORPUS="default")
-    return started([program], log)
-
-
-@contextmanager
-def started(program: Sequence[str | Path], log: Path, **variables: str) -> Iterator[str]:
-    """Start a service and yield its address once `/health` answers; stop it at the end. Only in the main thread.
-
-    The variables are set beside those of this process. What the service writes goes to `log`.
-
-    Raises:
-        ServiceEndedError: it ended before it answered.
-    """
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    url = f"http://127.0.0.1:{port}"
-    settings = {**os.environ, **variables, "RAG_SERVE__HOST": "127.0.0.1", "RAG_SERVE__PORT": str(port)}
-    with (
-        log.open("wb") as file,
-        subprocess.Popen([sys.executable, *program], env=settings, stdout=file, stderr=file) as run,  # noqa: S603
-    ):
-        # A caller that is asked to stop must not leave the service behind.
-        before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-        try:
-            while not _answers(url):
-                if run.poll() is not None:
-                    lines = log.read_text(encoding="utf-8", errors="replace").splitlines() or ["without a word"]
-                    fact = f"The service ended with exit code {run.returncode}: {lines[-1]}."
-                    raise ServiceEndedError(fact, f"Mend that, or name one that runs by --url; its log is {log}.")
-                time.sleep(POLL_S)
-            yield url
-        finally:
-            run.terminate()
-            with suppress(subprocess.TimeoutExpired):
-                run.wait(STOP_S)
-            run.kill()
-            signal.signal(signal.SIGTERM, before)
-
-
-def _answers(url: str) -> bool:
-    try:
-        return httpx.get(f"{url}/health", trust_env=False).status_code == httpx.codes.OK
-    except httpx.TransportError:
-        return False
-
-
 async def _course(
     arguments: argparse.Namespace, url: str, cases: Sequence[Case], out: Path
 ) -> tuple[list[Verdict], list[Recorder]]:
@@ -193,7 +134,7 @@ async def _course(
     once = RetryPolicy(timeout_s=math.inf, attempts=1)  # the exchange limits the time
     async with client_of(url, arguments.headers) as client:
         exchange = Exchange(client, arguments.timeout_s)
-        verdicts = contract.judge_all(await contract.ask(exchange, url, contract.QUESTIONS))
+        verdicts = contract.judge_all(await contract.ask(exchange, url, arguments.asked or contract.QUESTIONS))
         recorders = [Recorder(exchange, route, out) for route in ROUTES]
         for recorder in recorders:
             sys.stderr.write(f"{recorder.route}:\n")

@@ -1,4 +1,4 @@
-"""Sort scores into the bars of a distribution, and choose the ends of axes.
+"""Sort scores into the bars of a distribution.
 
 Flow: scores -> **here** -> `templates/macros.html`, which places, names and draws. Pure.
 """
@@ -26,14 +26,6 @@ def histogram(values: Sequence[float], *, shares: bool = True) -> tuple[list[int
     # Rounded, because 0.3 belongs to the bar that begins there, and the third of ten steps is a little more.
     edges = np.linspace(low, high if high > low else low + 1, BARS + 1).round(12)
     return np.histogram(np.clip(values, edges[0], edges[-1]), edges)[0].tolist(), edges.tolist()
-
-
-def scale(values: Sequence[float]) -> tuple[float, float]:
-    """Return tenths around the values where they are parts of a whole, so that small changes show; else round ends."""
-    if min(values) < 0 or max(values) > 1:
-        _, edges = histogram(values)
-        return edges[0], edges[-1]
-    return max(0, math.floor(10 * min(values) - 0.5)) / 10, min(10, math.ceil(10 * max(values) + 0.5)) / 10
 
 
 def _round_up(value: float) -> float:

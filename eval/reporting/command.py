@@ -1,6 +1,6 @@
 """`python -m eval report RUN`: write a run as a page, as Markdown, as JSON and as CSV.
 
-Flow: the run's folder -> `gather.py`, `history.py` -> `page.py`, `results.py` -> **here** writes four files. It reads
+Flow: the run's folder -> `gather.py` -> `page.py`, `results.py` -> **here** writes four files. It reads
 only what is there: nothing is asked or scored, and the same run gives the same bytes.
 
 `docs/report.png` is the page of `data/questions.jsonl`, taken by `chromium --headless --hide-scrollbars
@@ -8,12 +8,10 @@ only what is there: nothing is asked or scored, and the same run gives the same 
 """
 
 import argparse
-import sys
 from pathlib import Path
 
 from errors import RagError
 from eval.reporting.gather import Gathered, gather
-from eval.reporting.history import read_history
 from eval.reporting.page import render_markdown, render_page
 from eval.reporting.results import questions_csv, results_json
 from eval.run_folder import RunFolder, replace_file
@@ -52,7 +50,7 @@ def report(folder: RunFolder, out: Path, against: Path | None = None) -> tuple[G
     """Write the files of a run into `out`, and return the run's figures and the paths.
 
     Args:
-        folder: of the run; runs of the same questions beside it are its history.
+        folder: of the run.
         out: is made if it does not exist.
         against: folder of another run, with which this one is compared.
 
@@ -62,11 +60,9 @@ def report(folder: RunFolder, out: Path, against: Path | None = None) -> tuple[G
         NotWrittenError: `out` cannot be written.
     """
     gathered = gather(folder, RunFolder(against) if against else None)
-    print("Reading the runs of the same questions ...", file=sys.stderr)
-    history = read_history(folder)
     files = {
-        PAGE: render_page(gathered, history),
-        MARKDOWN: render_markdown(gathered, history),
+        PAGE: render_page(gathered),
+        MARKDOWN: render_markdown(gathered),
         RESULTS: results_json(gathered),
         QUESTIONS: questions_csv(gathered),
     }

@@ -1,6 +1,6 @@
 """Render a run as one self-contained HTML file, and as Markdown.
 
-Flow: `gather.py`, `history.py` -> **here** and `templates/` -> `report.html` and `eval_report.md`. Pure:
+Flow: `gather.py` -> **here** and `templates/` -> `report.html` and `eval_report.md`. Pure:
 returns text.
 
 Documents and answers come from anywhere. Every value is escaped, nothing of them stands in a script or a style, and
@@ -24,10 +24,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoes
 from markupsafe import Markup, escape
 
 from eval.comparing.printing import bounds, said, signed
-from eval.reporting.charts import histogram, scale
+from eval.reporting.charts import histogram
 from eval.reporting.failures import FOUND_RULE, KINDS, RIGHT_RULE
 from eval.reporting.gather import JUDGED, TITLES, Gathered
-from eval.reporting.history import History
 from eval.rows import Row, Seen
 from eval.scoring.catalogue import TAKES
 from eval.tables import duration, figure, flat, moment, percent, quantile
@@ -51,18 +50,18 @@ _MARKUP = re.compile(r"([\\`*_{}\[\]<>|#~!])")
 _LINK = re.compile(r"(?i)\b(https?|ftp|mailto|javascript|data)(?=:)|(?<=\bwww)\.")
 
 
-def render_page(run: Gathered, history: History) -> str:
-    """Return the HTML of a report about a run; `history`: runs of the same questions, this one among them."""
+def render_page(run: Gathered) -> str:
+    """Return the HTML of a report about a run."""
     assets = {name: (TEMPLATES / name).read_text(encoding="utf-8") for name in ASSETS}
     digests = {name: base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for name, text in assets.items()}
     shown = shown_questions(run)
     room = max(LEAST_CHARS, min(MOST_CHARS, PAGE_CHARS // len(shown)))
-    return _render("report.html", run, history, assets=assets, digests=digests, shown=shown, room=room)
+    return _render("report.html", run, assets=assets, digests=digests, shown=shown, room=room)
 
 
-def render_markdown(run: Gathered, history: History) -> str:
+def render_markdown(run: Gathered) -> str:
     """Return the report: verdicts, figures, classes of failures with examples, every question, what the run is of."""
-    return re.sub(r"\n{3,}", "\n\n", _render("report.md", run, history)).strip() + "\n"
+    return re.sub(r"\n{3,}", "\n\n", _render("report.md", run)).strip() + "\n"
 
 
 def shown_questions(run: Gathered) -> dict[str, int]:
@@ -211,16 +210,15 @@ _ENVIRONMENT = Environment(
     lstrip_blocks=True,
 )
 _FILTERS = (
-    answer, begin, bounds, duration, figure, histogram, moment, passages, percent, quantile, scale, signed, text,
+    answer, begin, bounds, duration, figure, histogram, moment, passages, percent, quantile, signed, text,
     web_link,
 )  # fmt: skip
 _ENVIRONMENT.filters |= {one.__name__: one for one in _FILTERS}
 
 
-def _render(template: str, run: Gathered, history: History, **values: Any) -> str:
+def _render(template: str, run: Gathered, **values: Any) -> str:
     return _ENVIRONMENT.get_template(template).render(
         run=run,
-        history=history,
         said=said(run.against) if run.against else [],
         source=SOURCES[run.source],
         titles=TITLES,

@@ -1,6 +1,6 @@
 """Ask the judge, or remember what it said; count what that took, and give up on one that is down.
 
-Flow: `judged/`, `ragas_calls.py`, `drafting/`, `preferring` -> **here** -> the server of `RAG_JUDGE__BASE_URL`, which
+Flow: `judged/`, `ragas_calls.py`, `drafting/` -> **here** -> the server of `RAG_JUDGE__BASE_URL`, which
 speaks OpenAI's chat completions, and a small JSON file for each reply below `RAG_JUDGE__CACHE_DIR`.
 
 Three failures, because three things follow: a judge that is down fails every further question too, one that refuses a

@@ -14,7 +14,7 @@ def test_the_real_application_is_ready(tmp_path: Path) -> None:
     questions.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
     with Program([SCRIPTED, "--seconds", "0.1"], {}, tmp_path) as service:
-        command = ["-m", "eval", "rehearse", questions.name, "--url", service.url, "--limit", "6", "--out", "out"]
+        command = ["-m", "eval", "check-run", service.url, questions.name, "--limit", "6", "--out", "out"]
         rehearsal = run(command, {}, tmp_path)
 
     assert rehearsal.returncode == 0, rehearsal.stdout + rehearsal.stderr

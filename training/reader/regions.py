@@ -21,6 +21,7 @@ from typing import Any
 from errors import run_command
 from index.embedding.model import load_embedding_model
 from settings import load_settings
+from training.questions import is_held_out
 from training.reader.examples import Example, read_own, read_rows
 from training.reader.found import found_examples
 
@@ -31,7 +32,6 @@ REAL = ("devtools", "handbooks", "hardware", "selfhosted")
 REPEATED = {"office": 0.5, "web": 0.35, "papers": 0.35, "manuals": 0.6, "everyday": 0.12, "wiki": 0.07}
 # Of the leaves found that do not answer, the best are learnt: of a question with an answer, and of a near miss.
 AGAINST, AGAINST_NEAR_MISS = 2, 3
-HELD_OUT_PERCENT = 15
 EPOCHS, RATE = 1.5, 6e-5
 
 
@@ -79,11 +79,6 @@ def _train(arguments: argparse.Namespace) -> int:
     }
     (arguments.out / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
     return 0
-
-
-def is_held_out(group: str) -> bool:
-    """Whether the questions to a document, named `SET/DOCUMENT`, are not learnt from."""
-    return int(hashlib.md5(group.encode(), usedforsecurity=False).hexdigest(), 16) % 100 < HELD_OUT_PERCENT
 
 
 def unseen_rows(name: str) -> list[dict[str, Any]]:

@@ -1,7 +1,7 @@
 """Score rows by metrics that a judge decides: which metric a row allows, many rows at once, one bad reply one cell.
 
 Flow: `stage.py` -> **here** -> an asker (`families.py`, `ragas_calls.py`, `deepeval_metrics.py`) ->
-`scoring/judge_client.py`. `judge_each` serves whatever else asks the judge about many things.
+`scoring/judge_client.py`.
 
 Within a row the metrics go one after another, so no more than RAG_JUDGE__CONCURRENCY questions are out at a time. Once
 a judge is down, the rest of its row is not tried, and after some rows nothing is: what is left stays unscored and is

@@ -32,7 +32,7 @@ def test_the_table_has_computed_and_judged_scores(
 
     with Contestant(evaluate=with_contexts) as service, ScriptedLLM(Script(text=judgement)) as server:
         monkeypatch.setenv("RAG_JUDGE__BASE_URL", server.base_url)
-        code = main(["rehearse", "t2t_val.jsonl", "--url", service.url, "--out", "out"])
+        code = main(["check-run", service.url, "t2t_val.jsonl", "--out", "out"])
 
     told = capsys.readouterr().out
     assert code == 0, told

@@ -7,7 +7,6 @@ import pytest
 
 from eval.__main__ import main
 from eval.cells import scored
-from eval.reporting.history import overview
 from eval.run_folder import Header, RunFolder
 from tests.fakes.eval_rows import answered, case, declined
 
@@ -43,13 +42,6 @@ def test_scores_are_recomputed_but_not_kept_twice(folder: RunFolder) -> None:
     main(["score", str(folder.path)])
 
     assert (folder.path / "scores.jsonl").read_bytes() == before
-
-
-def test_what_a_history_shows_is_kept_with_the_scores(folder: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    main(["score", str(folder.path)])
-    monkeypatch.setattr(RunFolder, "rows", None)  # reading them fails
-
-    assert overview(folder).means["abstention_recall"].value == 0.5
 
 
 def test_a_folder_without_a_run_stays_as_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

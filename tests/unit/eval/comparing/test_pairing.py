@@ -1,5 +1,6 @@
 """Only questions that both runs asked in the same words, against the same references, are compared."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from eval.cells import scored
 from eval.comparing.pairing import NotComparableError, NotScoredError, changes, join, read_run
 from eval.rows import Row
-from eval.run_folder import RunFolder, RunFolderError
+from eval.run_folder import SCORES, RunFolder, RunFolderError
 from tests.fakes.runs import case, write_run
 from tests.unit.eval.comparing.pairs import questions, run
 
@@ -122,3 +123,12 @@ def test_what_changed_is_told_by_its_dotted_name_and_dates_are_not(tmp_path: Pat
         "settings.retrieval.top_k": ("20", "5"),
         "settings.retrieval.mode": ("(untold)", "–"),
     }
+
+
+def test_scores_of_an_earlier_format_are_refused_with_the_way_out(tmp_path: Path) -> None:
+    old = run(tmp_path / "old", questions(2), {"doc@1": [1.0] * 2})
+    lines = [json.loads(line) for line in (old.path / SCORES).read_text().splitlines()]
+    (old.path / SCORES).write_text("".join(json.dumps({**line, "of": "an older digest"}) + "\n" for line in lines))
+
+    with pytest.raises(NotScoredError, match=r"of an earlier format.*eval score"):
+        read_run(old)

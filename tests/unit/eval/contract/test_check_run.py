@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from eval.__main__ import main
-from eval.contract.command import RUN_REFUSALS, Replies, ask, judge_all
+from eval.contract.checking import RUN_REFUSALS, Replies, ask, judge_all
 from eval.contract.exchange import Exchange
 from eval.contract.rules import RUN_RULES
 from tests.servers.contestant import (

@@ -1,6 +1,6 @@
 """Documents that questions are drafted from, cut into sections as stored ones are."""
 
-from eval.drafting.draft import Section, spread
+from eval.drafting.sections import Section, spread
 from index.documents.span_tree import SpanTree
 from index.documents.store import Document, StoredDocument
 

@@ -11,25 +11,11 @@ from eval.questions.reading import read_questions
 from eval.rows import Quote, Row, Seen
 from eval.run_folder import Header, RunFolder
 
-BROWSECOMP = {
-    "query_id": "769",
-    "query": "Which learning institution held a three-day event?",
+QUESTION = {
+    "id": "769",
+    "question": "Which learning institution held a three-day event?",
     "answer": "The Institute",
-    "gold_docs": [{"docid": "81234", "text": "The Institute ...", "url": "http://localhost/a"}],
-    "evidence_docs": [{"docid": "81234", "text": "..."}, {"docid": "5412", "text": "..."}],
-    "negative_docs": [{"docid": "9", "text": "..."}],
-}
-THEIR_RUN = {
-    "metadata": {"model": "m"},
-    "query_id": "769",
-    "tool_call_counts": {"search": 2},
-    "status": "completed",
-    "retrieved_docids": ["5412", "81234"],
-    "result": [
-        {"type": "tool_call", "tool_name": "search", "arguments": "{}", "output": "[]"},
-        {"type": "reasoning", "tool_name": None, "arguments": None, "output": ["Hm."]},
-        {"type": "output_text", "tool_name": None, "arguments": None, "output": "It is The Institute [81234]."},
-    ],
+    "relevance": {"81234": 2.0, "5412": 1.0},
 }
 
 
@@ -53,25 +39,15 @@ def ours(tmp_path: Path) -> Path:
     return folder.path
 
 
-def test_questions_of_browsecomp_plus_are_read_and_written(tmp_path: Path) -> None:
-    source = written(tmp_path / "q.jsonl", BROWSECOMP)
-
-    assert main(["convert", str(source), "--to", "browsecomp-plus", "--out", str(tmp_path / "out.jsonl")]) == 0
-
-    (case,) = read_questions(source)
-    assert (case.id, case.answer, case.relevance) == ("769", "The Institute", {"81234": 2.0, "5412": 1.0})
-    assert read_questions(tmp_path / "out.jsonl") == (case,)
-
-
 def test_questions_become_topics_and_qrels_which_a_command_reads_together(tmp_path: Path) -> None:
-    source = written(tmp_path / "q.jsonl", BROWSECOMP)
+    source = written(tmp_path / "q.jsonl", QUESTION)
     trec, again = tmp_path / "trec", tmp_path / "again.jsonl"
 
     main(["convert", str(source), "--to", "trec", "--out", str(trec)])
     main(["convert", str(trec / "queries.tsv"), "--qrels", str(trec / "qrels.txt"), "--out", str(again)])
 
     (case,) = read_questions(again)
-    assert case == Case(id="769", question=str(BROWSECOMP["query"]), relevance={"81234": 2.0, "5412": 1.0})
+    assert case == Case(id="769", question=str(QUESTION["question"]), relevance={"81234": 2.0, "5412": 1.0})
 
 
 def test_a_run_becomes_a_run_file_of_its_documents_by_rank(ours: Path, tmp_path: Path) -> None:
@@ -82,37 +58,17 @@ def test_a_run_becomes_a_run_file_of_its_documents_by_rank(ours: Path, tmp_path:
     assert out.read_text() == "769 Q0 b.md 1 2 treeline\n769 Q0 a.md 2 1 treeline\n"
 
 
-def test_a_run_becomes_a_folder_of_browsecomp_plus_and_is_read_from_there(ours: Path, tmp_path: Path) -> None:
-    theirs, again = tmp_path / "theirs", tmp_path / "again"
-    questions = written(tmp_path / "q.jsonl", {"id": "769", "question": "Which?"})
-
-    main(["convert", "--run", str(ours), "--to", "browsecomp-plus", "--out", str(theirs)])
-    main(["convert", str(questions), "--run", str(theirs), "--out", str(again)])
-
-    (file,) = theirs.iterdir()
-    said = json.loads(file.read_text())
-    assert said["status"] == "completed"
-    assert said["retrieved_docids"] == ["b.md", "a.md"]
-    assert said["result"][-1]["output"] == "So it is. [b.md]"
-    assert RunFolder(again).rows()["769"].answer == "So it is. [b.md]"
-
-
 def test_runs_of_others_are_scored_as_ours(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    questions = written(tmp_path / "q.jsonl", BROWSECOMP)
-    (tmp_path / "theirs").mkdir()
-    written(tmp_path / "theirs/run_1.json", THEIR_RUN)
+    questions = written(tmp_path / "q.jsonl", QUESTION)
     (tmp_path / "run.txt").write_text("769 Q0 9 1 7.5 bm25\n769 Q0 5412 2 3.5 bm25\n")
 
-    for name, source in (("agent", "theirs"), ("ranking", "run.txt")):
-        main(["convert", str(questions), "--run", str(tmp_path / source), "--out", str(tmp_path / name)])
-        assert main(["score", str(tmp_path / name)]) == 0
+    main(["convert", str(questions), "--run", str(tmp_path / "run.txt"), "--out", str(tmp_path / "ranking")])
+    assert main(["score", str(tmp_path / "ranking")]) == 0
 
     told = capsys.readouterr().out
     asked = Header.of(questions, "in process")
-    agent, ranking = (RunFolder(tmp_path / name).cells()["769"] for name in ("agent", "ranking"))
-    assert RunFolder(tmp_path / "agent").header().questions_sha256 == asked.questions_sha256  # one history with ours
-    assert agent["mrr"].score == 1.0
-    assert agent["contains"].score == 1.0
+    ranking = RunFolder(tmp_path / "ranking").cells()["769"]
+    assert RunFolder(tmp_path / "ranking").header().questions_sha256 == asked.questions_sha256  # compares with ours
     assert ranking["mrr"].score == 0.5
     assert ranking["contains"].score is None  # a ranking answers nothing, which is not a wrong answer
     assert "ndcg@10" in told

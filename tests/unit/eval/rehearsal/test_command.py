@@ -36,7 +36,7 @@ def questions(tmp_path: Path) -> Path:
 @pytest.fixture
 def rehearse(questions: Path, tmp_path: Path) -> Callable[..., int]:
     def run(service: Contestant, *options: str) -> int:
-        return main(["rehearse", str(questions), "--url", service.url, "--out", str(tmp_path / "out"), *options])
+        return main(["check-run", service.url, str(questions), "--out", str(tmp_path / "out"), *options])
 
     return run
 
@@ -117,7 +117,10 @@ class Judged:
 def test_a_judge_reads_what_evaluate_replies(
     rehearse: Callable[..., int], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("eval.rehearsal.command.Judging.of", lambda *_: Judged())
+    monkeypatch.setenv("RAG_JUDGE__BASE_URL", "http://127.0.0.1:1/v1")
+    monkeypatch.setenv("RAG_JUDGE__MODEL", "a judge")
+    monkeypatch.setattr("eval.rehearsal.command.judged_scorers", lambda *_: [])
+    monkeypatch.setattr("eval.rehearsal.command.Judging", lambda *_, **__: Judged())
     with Contestant() as service:
         assert rehearse(service) == 0
 

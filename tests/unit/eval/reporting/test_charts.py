@@ -1,6 +1,6 @@
 import pytest
 
-from eval.reporting.charts import histogram, scale
+from eval.reporting.charts import histogram
 from eval.tables import duration, figure, moment, quantile
 
 
@@ -35,12 +35,6 @@ def test_other_scores_reach_to_round_numbers(values: list[float], ends: tuple[fl
 def test_times_below_a_second_have_a_scale_of_their_own() -> None:
     assert histogram([0.05, 0.24], shares=False)[1][-1] == pytest.approx(0.3)
     assert sum(histogram([0.0, 0.0], shares=False)[0]) == 2
-
-
-def test_small_changes_of_shares_show_on_the_scale_of_a_history() -> None:
-    assert scale([0.3, 0.3]) == (0.2, 0.4)
-    assert scale([0.02, 0.97]) == (0, 1)
-    assert scale([3.0, 412.0]) == (0, 500)
 
 
 def test_percentiles_are_values_that_were_measured() -> None:

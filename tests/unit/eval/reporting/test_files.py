@@ -8,7 +8,6 @@ import pytest
 from eval.__main__ import main
 from eval.cells import scored
 from eval.reporting.gather import Gathered, gather
-from eval.reporting.history import KEPT, read_history
 from eval.reporting.page import render_markdown, text
 from eval.reporting.results import questions_csv, results_json
 from eval.run_folder import RunFolder, Scored
@@ -35,7 +34,7 @@ def test_the_command_writes_four_files_into_the_run_and_names_them(
     assert main(["report", str(folder.path)]) == 0
 
     printed = capsys.readouterr().out
-    assert {path.name for path in folder.path.iterdir()} == before.keys() | FILES | {KEPT}
+    assert {path.name for path in folder.path.iterdir()} == before.keys() | FILES
     assert all(str(folder.path / name) in printed for name in FILES)
     assert "1  Wrongly declined" in printed
     assert {name: (folder.path / name).read_bytes() for name in before} == before
@@ -111,10 +110,8 @@ def test_no_text_of_others_is_a_formula_or_too_long_for_a_spreadsheet(tmp_path: 
     assert second["answer"].endswith("x … (8000 more characters)")
 
 
-def test_the_markdown_tells_figures_failures_suggestions_and_every_question(
-    folder: RunFolder, gathered: Gathered
-) -> None:
-    report = render_markdown(gathered, read_history(folder))
+def test_the_markdown_tells_figures_failures_suggestions_and_every_question(gathered: Gathered) -> None:
+    report = render_markdown(gathered)
 
     assert "| word\\_recall | Answer | higher | 0.300 | 5/6 |" in report
     assert "| Wrongly declined | 1 | 12 % | The evidence was in the context, and the service declined. |" in report
@@ -124,7 +121,7 @@ def test_the_markdown_tells_figures_failures_suggestions_and_every_question(
     titles = [line for line in report.splitlines() if line.startswith("## ")]
     assert titles == [
         "## This run", "## Overview", "## Scores", "## By category", "## What went wrong", "## Examples",
-        "## Questions", "## History", "## Collection", "## Settings", "## Versions",
+        "## Questions", "## Collection", "## Settings", "## Versions",
     ]  # fmt: skip
 
 
@@ -143,7 +140,7 @@ def test_a_run_where_nothing_went_wrong_shows_its_weakest_answers(tmp_path: Path
         [reply("q", "In 1991.", DAM)],
         {"q": {"answer": {"word_recall": scored(1.0)}}},
     )
-    report = render_markdown(gather(folder), read_history(folder))
+    report = render_markdown(gather(folder))
 
     assert "No question of this run came to a bad end." in report
     assert "### Weakest of the right ones: When?" in report
@@ -158,6 +155,6 @@ def test_a_judge_that_disagrees_with_itself_is_told_beside_the_mean(folder: RunF
     run = gather(folder)
 
     assert run.scatter == {"faithfulness": pytest.approx(0.1)}
-    report = render_markdown(run, read_history(folder))
+    report = render_markdown(run)
     assert "0.500 ± 0.100" in report
     assert "- Judge (ragas): m" in report

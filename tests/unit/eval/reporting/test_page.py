@@ -12,7 +12,6 @@ import pytest
 from eval.cells import failed, scored
 from eval.reporting import page as page_module
 from eval.reporting.gather import gather
-from eval.reporting.history import read_history
 from eval.reporting.page import render_page
 from eval.rows import Quote
 from eval.run_folder import RunFolder
@@ -28,7 +27,7 @@ def page(folder: RunFolder, **known: Any) -> Any:
 
 
 def html(folder: RunFolder, against: RunFolder | None = None) -> str:
-    return render_page(gather(folder, against), read_history(folder))
+    return render_page(gather(folder, against))
 
 
 def texts(found: list[Any]) -> list[str]:
@@ -151,7 +150,7 @@ def test_tables_and_pictures_can_be_heard(sample: RunFolder) -> None:
     assert not tree.xpath("//table[@class != 'cells'][not(caption)]")
     assert not tree.xpath("//svg[not(@role='img' and @aria-label) and not(@aria-hidden='true')]")
     assert tree.xpath("//table[@id='question-table']/thead//th[@aria-sort]")
-    assert len(tree.xpath("//main//section[@id]/h2")) == 8
+    assert len(tree.xpath("//main//section[@id]/h2")) == 7
     assert tree.xpath("//html/@lang") == ["en"]
 
 
@@ -238,12 +237,3 @@ def test_a_run_of_one_question_has_a_page_for_any_outcome(tmp_path: Path, only: 
     tree = page(write_run(tmp_path / "a", [asked], rows, cells_of(asked.id)))
 
     assert len(tree.xpath("//table[@id='question-table']/tbody")) == 1
-
-
-def test_a_history_of_several_runs_is_drawn_and_told(tmp_path: Path) -> None:
-    sample_run(tmp_path / "old", started="2026-02-01T00:00:00+00:00", fingerprint="before")
-    section = page(sample_run(tmp_path / "new")).get_element_by_id("history")
-
-    assert section.xpath(".//svg//polyline")
-    assert len(section.xpath(".//figure[1]//line[@class='change']")) == 1
-    assert texts(section.xpath(".//tbody/tr/th")) == ["old", "new (this one)"]

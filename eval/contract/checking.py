@@ -1,19 +1,15 @@
-"""`python -m eval check-run URL`: does the service keep the competition's contract, rule by rule.
+"""Put to a service what shows whether it keeps the competition's contract, and tell the verdicts rule by rule.
 
-Flow: a URL -> `exchange.py` asks -> the rules judge -> **here**, a table on stdout with the offending record. Exit
-code 1 if a rule is broken.
+Flow: questions -> `exchange.py` asks -> the rules judge -> **here**, a table with the offending record, for
+`rehearsal/command.py`.
 """
 
-import argparse
-import asyncio
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from errors import RagError
-from eval.argument_types import add_header_argument, seconds, service_url
-from eval.contract.exchange import Exchange, Reply, client_of, shortened
+from eval.contract.exchange import Exchange, Reply, shortened
 from eval.contract.rules import RULES, Verdict
-from settings import Settings
 
 # A plain question, one that no collection answers, one in another script, and Markdown with quotes.
 QUESTIONS = (
@@ -26,7 +22,6 @@ QUESTIONS = (
 IIDS = ("1", "V_0522", "a b/c?d=é&日本\u2028", '"\\ \t')
 RUN_REFUSALS: tuple[dict[str, object], ...] = ({}, {"question": None}, {"query": "What is it?"})
 EVALUATE_REFUSALS: tuple[dict[str, object], ...] = ({}, {"iid": "1"}, {"query": "What is it?"})
-TIMEOUT_S = 610.0
 SIGNS = {"PASS": "PASS", "FAIL": "FAIL", "NOT SEEN": "--  "}
 
 
@@ -34,30 +29,6 @@ class NoServiceError(RagError):
     """Nothing answers at the URL."""
 
     code = "no_service"
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what the command takes."""
-    parser.add_argument("url", type=service_url, metavar="URL", help="base of the service, e.g. http://127.0.0.1:8000")
-    parser.add_argument(
-        "--question", action="append", dest="questions", metavar="TEXT", help="ask this instead; may be repeated"
-    )
-    add_header_argument(parser)
-    parser.add_argument("--timeout-s", type=seconds, default=TIMEOUT_S, help="for one reply (default: %(default)g)")
-
-
-def run(arguments: argparse.Namespace, settings: Settings) -> int:  # noqa: ARG001  # another's service, not ours
-    """Ask, judge, print; return 1 if a rule is broken."""
-
-    async def check() -> Replies:
-        async with client_of(arguments.url, arguments.headers) as client:
-            exchange = Exchange(client, arguments.timeout_s)
-            return await ask(exchange, arguments.url, arguments.questions or QUESTIONS)
-
-    replies = asyncio.run(check())
-    verdicts = judge_all(replies)
-    print("\n".join(table(replies, verdicts)))
-    return int(any(verdict.state == "FAIL" for verdict in verdicts))
 
 
 Replies = Mapping[str, Sequence[Reply]]

@@ -1,1 +1,0 @@
-"""Fine-tuning of the embedding model on one's own documents."""

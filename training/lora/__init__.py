@@ -1,1 +1,0 @@
-"""Fine-tuning of a language model by LoRA on answers to one's own documents."""
