@@ -352,6 +352,7 @@ class AnswerBody(StrictBody):
     top_k: Passages = None
     include_context: WithContext = False
     query_time: AskedAt = None
+    writer: Writer = None
 
 
 class ResearchBody(StrictBody):
@@ -368,6 +369,7 @@ class ResearchBody(StrictBody):
     filters: Filtered = None
     steering: Steered = None
     query_time: AskedAt = None
+    writer: Writer = None
 
 
 class RetrieveBody(StrictBody):
@@ -437,7 +439,9 @@ class ReactBody(PapersBody):
     model_config = ConfigDict(json_schema_extra={"examples": [{"question": "What is SIDARTHE model?", "top_k": 5}]})
 
     model_name: Annotated[ModelName | None, Field(examples=["gpt-4"])] = None
-    """The language model. `gpt-4`, the default of these clients, is answered for by what the settings name."""
+    """What clients of ASK-xDD call `writer`, which counts if both are there. `gpt-4`, their default, is answered for by
+    the settings' writer."""
+    writer: Writer = None
 
 
 class DeleteBody(StrictBody):
