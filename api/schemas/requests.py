@@ -29,7 +29,7 @@ from ingestion.folder_changes import MAX_CHANGES
 from ingestion.reading import fields
 from ingestion.schema import RunOptions
 from query_engine.question.validation import clean_question
-from query_engine.retrieval.expansion.steering import Steering
+from query_engine.retrieval.steering import Steering
 from settings import CORPORA_NAME, CORPUS_NAME, Form, Mode
 from sources.given_pages import GivenPage
 
