@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from api.views.evaluate import message_of, unsupported_in
+from api.views.linked import outside_code
 from api.views.papers import shown
 from query_engine.schema.events import Done, Event, Step
 from query_engine.schema.passage import Passage
@@ -49,7 +50,7 @@ def to_react_reply(done: Done, trail: PaperTrail, notices: Sequence[str] = ()) -
         return "".join(f"[{number}]" for number in numbers if number) or found[0]
 
     return {
-        "answer": _MARKS.sub(renumbered, message_of(done)),
+        "answer": outside_code(message_of(done), lambda prose: _MARKS.sub(renumbered, prose)),
         "used_docs": [shown(paragraph) for paragraph in trail.paragraphs(order)],
         "unsupported": unsupported_in(done),
         "warnings": warnings,
