@@ -122,8 +122,6 @@ def _print_end(done: Done, steps: Sequence[str]) -> None:
         print("\nClosest passages:")
     for one in done.nearest:
         print(f"  - {one.title} - {one.url or _place(one)}\n    {' '.join(one.quote.split())}")
-    if done.unsupported:
-        print(f"Not in the sources: {', '.join(dict.fromkeys(one.text for one in done.unsupported))}", file=sys.stderr)
     for warning in done.warnings:
         print(f"warning: {warning}", file=sys.stderr)
     if done.synthesizer:

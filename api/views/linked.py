@@ -45,7 +45,8 @@ def outside_code(text: str, change: Callable[[str], str]) -> str:
         else:
             pieces = _BACKTICKS.split(line)  # text, backticks, code, backticks, text; what is left open is no code
             last = len(pieces) - 1
-            line = "".join(change(one) if at % 4 == 0 or at == last else one for at, one in enumerate(pieces))
+            lines.append("".join(change(one) if at % 4 == 0 or at == last else one for at, one in enumerate(pieces)))
+            continue
         lines.append(line)
     return "\n".join(lines)
 
