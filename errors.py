@@ -36,7 +36,6 @@
     +-- TooManyJobsError         too many ingestion jobs are waiting
     +-- TooManyQuestionsError    too many questions are being answered and waiting
     +-- NothingFoundError        no paragraph meets what a client of ASK-xDD's routes asked
-    +-- UnknownModelError        a client names a language model that the service does not use
     +-- UnknownWriterError       a client names a writer that the service does not have
     +-- KeyNeededError           a client has no key, or a wrong one
     +-- KeyRefusedError          the same on ASK-xDD's routes, which have a status of their own for it
@@ -400,18 +399,6 @@ class NothingFoundError(RagError):
     """No paragraph meets what was asked, on routes where that is an error."""
 
     code = "nothing_found"
-
-
-class UnknownModelError(RagError):
-    """A client names a language model that the service does not use."""
-
-    code = "unknown_model"
-
-    @classmethod
-    def of(cls, name: str, known: list[str]) -> "UnknownModelError":
-        """Name the model, and those that may be named."""
-        there = f"Known names: {', '.join(known)}." if known else "RAG_LLM__MODEL names no model here."
-        return cls(f"This service does not use a model {name!r}.", f"Leave model_name out. {there}")
 
 
 class UnknownWriterError(RagError):

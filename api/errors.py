@@ -33,7 +33,6 @@ STATUS: dict[type[RagError], int] = {
     # The service's own settings were checked at its start: what contradicts itself now is a request.
     errors.SettingsError: 422,
     errors.UnreadableError: 422,
-    errors.UnknownModelError: 422,
     errors.UnknownWriterError: 422,
     errors.PipelineError: 422,
     errors.UploadError: 422,

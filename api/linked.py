@@ -7,13 +7,15 @@ its links again. Pure.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from api.links import Links
 from query_engine.schema.events import Citation, Nearest
 from query_engine.text.markdown_escape import as_plain
 
 _MARK = re.compile(r"\[(\d{1,3})\](?!\()")
+_BACKTICKS = re.compile("(`+)")
+_FENCES = ("```", "~~~")
 _LINKED_MARK = re.compile(r"\[\[(\d{1,3})\]\]\([^()\s]*\)")
 _SOURCES = "\n\n**Sources**\n\n"
 _CLOSEST = "\n\n**Closest passages**\n\n"
@@ -28,7 +30,25 @@ def with_links(text: str, urls: Mapping[int, str]) -> str:
         url = urls.get(int(mark[1]))
         return mark[0] if url is None else f"[{mark[0]}]({_in_parentheses(url)})"
 
-    return _MARK.sub(linked, text)
+    return outside_code(text, lambda prose: _MARK.sub(linked, prose))
+
+
+def outside_code(text: str, change: Callable[[str], str]) -> str:
+    """Return a Markdown text with `change` applied to what is not code, where `[0]` is an index and not a mark."""
+    lines, fence = [], ""
+    for line in text.split("\n"):
+        begins = line.lstrip()[:3]
+        if fence:
+            fence = "" if begins == fence and not line.strip().strip(fence) else fence
+        elif begins in _FENCES:
+            fence = begins
+        else:
+            pieces = _BACKTICKS.split(line)  # text, backticks, code, backticks, text; what is left open is no code
+            last = len(pieces) - 1
+            lines.append("".join(change(one) if at % 4 == 0 or at == last else one for at, one in enumerate(pieces)))
+            continue
+        lines.append(line)
+    return "\n".join(lines)
 
 
 def without_links(text: str) -> str:

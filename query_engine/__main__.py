@@ -127,8 +127,6 @@ def _print_end(done: Done, steps: Sequence[str]) -> None:
     for one in done.nearest:
         where = " › ".join(dict.fromkeys((one.title, *one.headings)))
         print(f"  - {where} - {one.url or _place(one)}: {' '.join(one.quote.split())}")
-    if done.unsupported:
-        print(f"Not in the sources: {', '.join(dict.fromkeys(one.text for one in done.unsupported))}", file=sys.stderr)
     for warning in done.warnings:
         if warning.code not in DOUBTS:
             print(f"warning: {warning}", file=sys.stderr)

@@ -43,7 +43,7 @@ from query_engine.question.decompose import Planner
 from query_engine.reader.leaves import stored_documents
 from query_engine.reader.model import shipped_reader
 from query_engine.reader.reading import LeafReader
-from query_engine.retrieval.expansion.build import build_expansions, check_expansion
+from query_engine.retrieval.expansion import build_expansions, check_expansion
 from query_engine.retrieval.leaf_texts import leaf_texts
 from query_engine.retrieval.pipeline import Reranking, RetrievalPipeline
 from query_engine.retrieval.reranking.base import Reranker

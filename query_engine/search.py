@@ -12,10 +12,10 @@ from typing import Any
 from llama_index.core.base.embeddings.base import BaseEmbedding
 
 from index.corpus import Corpus
-from query_engine.retrieval.expansion.steering import Steering
 from query_engine.retrieval.hybrid import LeafRetriever
 from query_engine.retrieval.merging.retriever import MergingRetriever
 from query_engine.retrieval.pipeline import RetrievalPipeline
+from query_engine.retrieval.steering import Steering
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.query import Query

@@ -14,7 +14,6 @@ from api.dependencies import Engine, Service
 from index.documents.filters import where
 from query_engine.inquiry import Inquiry
 from query_engine.runtime.threads import in_thread
-from query_engine.synthesis.build import check_writer
 from research import modes
 
 
@@ -31,12 +30,10 @@ async def ask_or_recall(
 
     Raises:
         FilterError: the filter is empty or has no meaning.
-        UnknownWriterError: the service has no such writer.
         RagError: from `QuestionRunner.answer`.
     """
     if inquiry.filters is not None:
         where(inquiry.filters)
-    check_writer(service.settings.llm, inquiry.writer)
     from_sources = runner.ask_sources(corpus, inquiry)
     if from_sources is not None:  # not kept: what the sources return tomorrow is not known
         return from_sources

@@ -128,11 +128,9 @@ def inquiry_of(question: str, scope: Scope, settings: Settings) -> Inquiry:
 
     Raises:
         FilterError: the filter is empty or has no meaning.
-        UnknownWriterError: the settings have no such writer.
     """
     if scope.filters is not None:
         where(scope.filters)
-    check_writer(settings.llm, scope.writer)
     return Inquiry(
         question,
         scope.filters,
@@ -182,13 +180,16 @@ class QuestionRunner:
         """Put a question to the sources if they answer in place of `corpus`; return None if they do not.
 
         Raises:
+            UnknownWriterError: there is no such writer.
             TooManyQuestionsError: there is neither a slot nor room in the queue.
         """
         web, settings = self._service.sources_for(corpus), self._service.settings
         if web is None:
             return None
         started = self.answer_outside(
-            web.name, lambda deadline: modes.stream_from_sources(web, replace(inquiry, deadline=deadline), settings)
+            web.name,
+            lambda deadline: modes.stream_from_sources(web, replace(inquiry, deadline=deadline), settings),
+            inquiry.writer,
         )
         return started.noted_by(self._service.recorder, inquiry)
 
@@ -204,9 +205,9 @@ class QuestionRunner:
             writer: of the engine; None leaves it to the settings.
 
         Raises:
-            TooManyQuestionsError, CorpusError, OutOfTimeError: as for `ask`.
+            UnknownWriterError, TooManyQuestionsError, CorpusError, OutOfTimeError: as for `ask`.
         """
-        place, deadline = self._enter()
+        place, deadline = self._enter(writer)
         try:
             engine = await self._engine(place, deadline, corpus, writer)
         except UnknownCorpusError as error:
@@ -216,17 +217,19 @@ class QuestionRunner:
         self._events = self._in_turn(place, deadline, partial(make, engine))
         return begun(engine.corpus.name, self._events)
 
-    def answer_outside(self, name: str, make: Callable[[Deadline], Events]) -> StartedAnswer:
+    def answer_outside(self, name: str, make: Callable[[Deadline], Events], writer: str | None = None) -> StartedAnswer:
         """Return events that no corpus is opened for; they begin when it is the question's turn.
 
         Args:
             name: stands for the corpus.
             make: returns the events; see `answer`.
+            writer: of the events; None leaves it to the settings.
 
         Raises:
+            UnknownWriterError: there is no such writer; once the stream has begun it would be too late to say.
             TooManyQuestionsError: there is neither a slot nor room in the queue.
         """
-        place, deadline = self._enter()
+        place, deadline = self._enter(writer)
         self._events = self._in_turn(place, deadline, make)
         return begun(name, self._events)
 
@@ -270,7 +273,8 @@ class QuestionRunner:
             if self._place is not None:
                 self._place.leave()
 
-    def _enter(self) -> tuple[Ticket, Deadline]:
+    def _enter(self, writer: str | None = None) -> tuple[Ticket, Deadline]:
+        check_writer(self._service.settings.llm, writer)
         deadline = Deadline(self._service.settings.answer.deadline_s)
         self._place = self._service.slots.enter(deadline)
         return self._place, deadline

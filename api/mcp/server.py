@@ -20,7 +20,7 @@ from api.dependencies import Service
 from api.errors import RETRY_AFTER_S
 from api.mcp.results import AskResult, CorpusList, FetchedDocument, SearchResults
 from api.mcp.tools import Caller, Tools
-from api.schemas.requests import CorporaName
+from api.schemas.requests import CorporaName, Writer
 from api.views.truncate import fit
 from errors import RagError, without_paths
 from query_engine.text.well_formed import well_formed
@@ -83,13 +83,15 @@ def build_server(service: Service) -> MCPServer:
         "answer no document says.",
         annotations=READS,
     )
-    async def ask(question: Question, context: Context, corpus: Corpus = None) -> Annotated[CallToolResult, AskResult]:
+    async def ask(
+        question: Question, context: Context, corpus: Corpus = None, writer: Writer = None
+    ) -> Annotated[CallToolResult, AskResult]:
         numbers = itertools.count(1)
 
         async def tell(step: str) -> None:
             await context.report_progress(next(numbers), message=fit(step.strip(), MAX_STEP_BYTES, " …"))
 
-        return await _result(tools.ask(question, corpus, _caller(context, service), tell))
+        return await _result(tools.ask(question, corpus, _caller(context, service), tell, writer))
 
     @server.tool(
         title="List collections",

@@ -111,14 +111,16 @@ class Tools:
         links = Links(caller.base_url, place.corpus)
         return to_fetched(id_, found, place, links, MAX_CHARS)
 
-    async def ask(self, question: str, corpus: str | None, caller: Caller, tell: Tell) -> AskResult:
+    async def ask(
+        self, question: str, corpus: str | None, caller: Caller, tell: Tell, writer: str | None = None
+    ) -> AskResult:
         """Answer a question; `tell` is given each step as it happens.
 
         Raises:
             QuestionError: it cannot be asked as it stands.
             RagError: from `QuestionRunner.answer`.
         """
-        inquiry = Inquiry(clean_question(question), mode=self._service.settings.answer.mode)
+        inquiry = Inquiry(clean_question(question), mode=self._service.settings.answer.mode, writer=writer)
         return await self._run(partial(self._answered, inquiry, corpus, caller, tell), caller)
 
     async def list_corpora(self) -> CorpusList:

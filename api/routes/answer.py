@@ -25,9 +25,11 @@ async def answer(body: AnswerBody, request: Request, service: ServiceDep, runner
     """Answer; `answer` is null where the pages do not answer the question, and where there are none."""
     given = service.given
     assert given is not None, "a service with this route has it"
-    inquiry = Inquiry(body.question, top_k=body.top_k, query_time=body.query_time)
+    inquiry = Inquiry(body.question, top_k=body.top_k, query_time=body.query_time, writer=body.writer)
     pages = [page.value() for page in body.pages]
-    asked = runner.answer_outside(given.name, lambda deadline: given.stream(replace(inquiry, deadline=deadline), pages))
+    asked = runner.answer_outside(
+        given.name, lambda deadline: given.stream(replace(inquiry, deadline=deadline), pages), body.writer
+    )
     asked = asked.noted_by(service.recorder, inquiry)
     done = await finish(asked.events, request)
     links = service.links(request, asked.corpus)

@@ -21,9 +21,9 @@ from api.schemas.replies.answers import ReactRecord, ReactReply
 from api.schemas.requests import ReactBody
 from api.views.negotiation import JSONReply
 from api.views.react import error_record, records_of, to_react_reply
-from errors import NothingFoundError, UnknownModelError
+from errors import NothingFoundError
 from query_engine.schema.events import Event, Step
-from query_engine.synthesis.build import public_name
+from query_engine.synthesis.build import writer_names
 from research.react import PaperTrail
 from research.react import react as answer_from_papers
 from settings import LLMSettings
@@ -37,9 +37,9 @@ router = APIRouter()
 @router.post("/react", responses=replied(ReactReply))
 async def react(body: ReactBody, request: Request, service: ServiceDep, runner: RunnerDep) -> JSONReply:
     """Answer from paragraphs of papers; `[n]` in the answer is the nth of `used_docs`."""
-    notices = model_notices(body, service.settings.llm)
+    writer, notices = chosen_writer(body, service.settings.llm)
     trail = _trail(body)
-    asked = await _asked(trail, body, service, runner)
+    asked = await _asked(trail, body.corpus, writer, service, runner)
     done = await finish(asked.events, request)
     if done.answer is None and not done.passages:
         raise NothingFoundError(
@@ -58,19 +58,22 @@ async def react_streaming(
     body: ReactBody, request: Request, service: ServiceDep, runner: RunnerDep
 ) -> StreamingResponse:
     """Stream `thoughts` and `used_docs` as they come, then `answer`: one JSON object a line."""
-    notices = model_notices(body, service.settings.llm)
+    writer, notices = chosen_writer(body, service.settings.llm)
     trail = _trail(body)
-    asked = await _asked(trail, body, service, runner)
+    asked = await _asked(trail, body.corpus, writer, service, runner)
     events = with_notices(asked.events, notices)
     lines = stream_lines(events, request, lambda event: records_of(event, trail), error_record)
     headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no", **warned(body, notices)}
     return StreamingResponse(lines, media_type="application/x-ndjson", headers=headers)
 
 
-async def _asked(trail: PaperTrail, body: ReactBody, service: Service, runner: QuestionRunner) -> StartedAnswer:
+async def _asked(
+    trail: PaperTrail, corpus: str | None, writer: str | None, service: Service, runner: QuestionRunner
+) -> StartedAnswer:
     return await runner.answer(
-        body.corpus,
+        corpus,
         lambda engine, deadline: answer_from_papers(engine, trail, service.settings, deadline, asyncio.sleep),
+        writer,
     )
 
 
@@ -79,19 +82,12 @@ def _trail(body: ReactBody) -> PaperTrail:
     return PaperTrail(paper_question(body, body.screening_top_k or SCREENING_TOP_K))
 
 
-def model_notices(body: ReactBody, llm: LLMSettings) -> list[str]:
-    """Return what to say of the model that a body names: ASK-xDD's default is answered by what is set here.
-
-    Raises:
-        UnknownModelError: the body names any other model that is not the one that writes here.
-    """
-    name, served = body.model_name, public_name(llm)
-    if name is None or name == served:
-        return []
-    if name != DEFAULT_MODEL:
-        raise UnknownModelError.of(name, [] if served is None else [served])
-    unnamed = "quotes, without a language model" if llm.provider == "extractive" else "the packaged model"
-    return [f"This service does not use {DEFAULT_MODEL}. The answer is by {served or unnamed}."]
+def chosen_writer(body: ReactBody, llm: LLMSettings) -> tuple[str | None, list[str]]:
+    """Return who is asked to write, and what to say of it: ASK-xDD's default leaves it to the settings."""
+    name, known = body.writer or body.model_name, writer_names(llm)
+    if body.writer is None and name == DEFAULT_MODEL and name not in known:
+        return None, [f"This service does not use {DEFAULT_MODEL}. The answer is by {known[0]}."]
+    return name, []
 
 
 async def with_notices(events: AsyncGenerator[Event, None], notices: Sequence[str]) -> AsyncGenerator[Event, None]:

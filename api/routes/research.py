@@ -20,6 +20,7 @@ from query_engine.inquiry import Inquiry
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.events import Event
 from query_engine.schema.passage import Passage
+from query_engine.synthesis.build import has_model
 from research.given_passages import given
 from research.topic.topic_research import ResearchDone, research_topic
 
@@ -33,7 +34,7 @@ async def research(body: ResearchBody, request: Request, service: ServiceDep, ru
         where(body.filters)
     inquiry = Inquiry(body.topic, body.filters, steering_of(body.steering), query_time=body.query_time)
     settings = service.settings
-    by_model = settings.llm.provider != "extractive"
+    by_model = has_model(settings.llm, body.writer)
 
     def events(engine: Engine, deadline: Deadline) -> AsyncGenerator[Event, None]:
         def write(asked: Inquiry, passages: Sequence[Passage]) -> AsyncGenerator[Event, None]:
@@ -49,7 +50,7 @@ async def research(body: ResearchBody, request: Request, service: ServiceDep, ru
             deadline=deadline,
         )
 
-    asked = await runner.answer(body.corpus, events)
+    asked = await runner.answer(body.corpus, events, body.writer)
     done = await finish(asked.events, request)
     links = service.links(request, asked.corpus)
     found = done.research if isinstance(done, ResearchDone) else None

@@ -29,7 +29,7 @@ from ingestion.folder_changes import MAX_CHANGES
 from ingestion.reading import fields
 from ingestion.schema import RunOptions
 from query_engine.question.validation import clean_question
-from query_engine.retrieval.expansion.steering import Steering
+from query_engine.retrieval.steering import Steering
 from settings import CORPORA_NAME, CORPUS_NAME, Form, Mode
 from sources.given_pages import GivenPage
 
@@ -359,6 +359,7 @@ class AnswerBody(StrictBody):
     top_k: Passages = None
     include_context: WithContext = False
     query_time: AskedAt = None
+    writer: Writer = None
 
 
 class ResearchBody(StrictBody):
@@ -375,6 +376,7 @@ class ResearchBody(StrictBody):
     filters: Filtered = None
     steering: Steered = None
     query_time: AskedAt = None
+    writer: Writer = None
 
 
 class RetrieveBody(StrictBody):
@@ -444,7 +446,9 @@ class ReactBody(PapersBody):
     model_config = ConfigDict(json_schema_extra={"examples": [{"question": "What is SIDARTHE model?", "top_k": 5}]})
 
     model_name: Annotated[ModelName | None, Field(examples=["gpt-4"])] = None
-    """The language model. `gpt-4`, the default of these clients, is answered for by what the settings name."""
+    """What clients of ASK-xDD call `writer`, which counts if both are there. `gpt-4`, their default, is answered for by
+    the settings' writer."""
+    writer: Writer = None
 
 
 class DeleteBody(StrictBody):

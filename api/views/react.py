@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from api.linked import outside_code
 from api.schemas.replies.answers import Paragraph, ReactReply, message_of, unsupported_in
 from query_engine.schema.events import Done, Event, Step
 from query_engine.schema.passage import Passage
@@ -48,7 +49,7 @@ def to_react_reply(done: Done, trail: PaperTrail, notices: Sequence[str] = ()) -
         return "".join(f"[{number}]" for number in numbers if number) or found[0]
 
     return ReactReply.filled(
-        answer=_MARKS.sub(renumbered, message_of(done)),
+        answer=outside_code(message_of(done), lambda prose: _MARKS.sub(renumbered, prose)),
         used_docs=list(map(Paragraph.build, trail.paragraphs(order))),
         unsupported=unsupported_in(done),
         warnings=warnings,

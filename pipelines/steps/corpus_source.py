@@ -14,7 +14,7 @@ from pipelines.state import ORIGINAL_RANK, PipelineState, Role
 from pipelines.step import FULL_TEXT, SourceStep, passages_as_columns
 from pipelines.steps.metadata_columns import METADATA, names_of, of_one_kind
 from query_engine.inquiry import Inquiry
-from query_engine.retrieval.expansion.build import build_expansions
+from query_engine.retrieval.expansion import build_expansions
 from query_engine.retrieval.pipeline import RetrievalPipeline
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.passage import Passage

@@ -1,7 +1,7 @@
 """Expand the query: by a hypothetical passage, or by other wordings.
 
 Flow: before the first documents **here** notes what is wanted -> `corpus_source.py` builds it from
-`query_engine/retrieval/expansion/`, which needs the corpus.
+`query_engine/retrieval/expansion.py`, which needs the corpus.
 """
 
 from dataclasses import replace

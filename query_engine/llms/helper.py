@@ -1,6 +1,6 @@
 """Ask the language model a short question on the side: to rank passages, to write a passage, to rephrase a question.
 
-Flow: `retrieval/reranking/listwise.py`, `retrieval/expansion/hyde.py` and `retrieval/expansion/multi_query.py` ->
+Flow: `retrieval/reranking/listwise.py`, `retrieval/expansion.py` ->
 **here** -> the configured model. Answers to users are not written here; that is `synthesis/generative.py`.
 """
 

@@ -1,6 +1,6 @@
 """Keep a language model from taking documents or questions for its own control tokens.
 
-Flow: document text, questions -> **here** -> `builder.py` and the prompts of `reranking/` and `expansion/`.
+Flow: document text, questions -> **here** -> `builder.py` and the prompts of `reranking/` and `expansion.py`.
 
 Exact tokens are broken and nothing else: code and placeholders in documents (`<package>`, `[a-z]+`, `<b>`) stay.
 """

@@ -17,7 +17,7 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from index.corpus import Corpus
 from index.documents.span_tree import chunk_id, node_id, split_node_id
 from index.documents.store import StoredDocument
-from query_engine.retrieval.expansion.steering import Steering
+from query_engine.retrieval.steering import Steering
 from query_engine.schema.hit import LeafHit
 from query_engine.schema.passage import Passage
 from query_engine.schema.query import Query

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from errors import SettingsError
-from query_engine.retrieval.expansion.base import Expansion, expand
+from query_engine.retrieval.expansion import Expansion, expand
 from query_engine.retrieval.reranking.base import Reranker, rerank
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.hit import LeafHit
@@ -71,9 +71,8 @@ class RetrievalPipeline:
         timings_ms: dict[str, float] = {}
         if self.expansions:
             started = time.perf_counter()
-            expanded = expand(query, self.expansions)
-            query = expanded.query
-            warnings += expanded.warnings
+            query, left_out = expand(query, self.expansions)
+            warnings += left_out
             timings_ms["expand"] = _ms_since(started)
         _check_wanted(query, "before the search")
         hits = retrieve(query)

@@ -1,7 +1,7 @@
 """A deadline with a cancellation flag, checked by work between its parts.
 
-Flow: a question has one, made when it arrives; `reranking/` and `expansion/` have shorter ones within it -> **here** ->
-the work checks it. A service that is being stopped brings those of its running questions forward.
+Flow: a question has one, made when it arrives; `reranking/` and `expansion.py` have shorter ones within it -> **here**
+-> the work checks it. A service that is being stopped brings those of its running questions forward.
 """
 
 import threading

@@ -141,9 +141,10 @@ def build_language_models(settings: Settings) -> LanguageModels:
     _check_writers(llm)
     unasked = [OnDemand(partial(_load, settings, one)) for one in _unasked(llm)]
     writers = tuple(one.get()[0] for one in unasked)
-    named = {name: OnDemand(partial(_load, settings, one)) for name, one in _to_choose(llm).items()}
+    named: dict[str, OnDemand] = {}
     for one, model in zip(_unasked(llm), unasked, strict=True):
         named.setdefault(_writer_name(one), model)
+    named |= {name: OnDemand(partial(_load, settings, one)) for name, one in _to_choose(llm).items()}
     query_model = unasked[0].get()[1] if unasked else None
     if llm.query_model is not None:
         from query_engine.llms.build import build_model  # noqa: PLC0415  # quoting needs no model
@@ -163,6 +164,11 @@ def check_writer(llm: LLMSettings, name: str | None) -> None:
     known = writer_names(llm)
     if name is not None and name not in {EXTRACTIVE, *known}:
         raise UnknownWriterError.of(name, known)
+
+
+def has_model(llm: LLMSettings, name: str | None) -> bool:
+    """Say whether a language model writes where this writer, one of `writer_names`, or None is chosen."""
+    return (name or writer_names(llm)[0]) not in {QUOTES, EXTRACTIVE}
 
 
 def public_name(llm: LLMSettings) -> str | None:

@@ -14,7 +14,7 @@ from tests.servers.scripted_llm import Script, ScriptedLLM
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason="Debian's chromium is not installed")]
 
 QUESTION = "Who published the Betz limit?"
-MODEL_SAYS = "A model says that Betz did [1]."
+MODEL_SAYS = "A model says that Betz did [1].\n\n```py\nnames[0], years[1]\n```\n\nor `names[1]`"
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +57,10 @@ def test_the_chosen_writer_answers_and_is_remembered(page: Page) -> None:
 
     expect(choice).to_have_value("big")
     ask(page)
-    expect(page.locator(".exchange").nth(1)).to_contain_text("A model says that Betz did")
+    answer = page.locator(".exchange").nth(1)
+    expect(answer).to_contain_text("A model says that Betz did")
+    expect(answer.locator("button.cite")).to_have_count(1)
+    expect(answer.locator("pre")).to_have_text("names[0], years[1]")
+    expect(answer.locator(".prose p code")).to_have_text("names[1]")
     page.get_by_role("button", name="Deutsch").click()
     expect(page.get_by_label("Geschrieben von")).to_have_value("big")

@@ -122,11 +122,13 @@ function answering(text, citations) {
   }));
 }
 
-// Make each `[n]` a button; while the answer streams its sources are not known yet, and marks stay plain.
+// Make each `[n]` outside code a button; while the answer streams its sources are not known yet, and marks stay plain.
 function number(fragment, byNumber) {
   const walker = document.createTreeWalker(fragment, NodeFilter.SHOW_TEXT);
   const texts = [];
-  for (let node = walker.nextNode(); node; node = walker.nextNode()) if (/\[\d+\]/.test(node.data)) texts.push(node);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    if (/\[\d+\]/.test(node.data) && !node.parentElement?.closest("code")) texts.push(node);
+  }
   for (const node of texts) {
     const pieces = node.data.split(/\s?\[(\d+)\]/).map((piece, index) => {
       if (index % 2 === 0) return piece;
@@ -215,7 +217,7 @@ function Copy({ reply }) {
 
 function asMarkdown({ message, citations }) {
   const urls = new Map(citations.map(({ number, url }) => [String(number), url]).reverse());
-  const text = message.replace(/\[(\d+)\]/g, (mark, n) => (urls.has(n) ? `[[${n}]](${urls.get(n)})` : mark));
+  const text = message.replace(/(`+)[^]*?\1|\[(\d+)\]/g, (mark, code, n) => (urls.has(n) ? `[[${n}]](${urls.get(n)})` : mark));
   const first = citations.filter((one, index) => citations.findIndex(({ number }) => number === one.number) === index);
   return `${text}\n\n${first.map(({ number, title, url }) => `${number}. [${title}](${url})`).join("\n")}\n`;
 }

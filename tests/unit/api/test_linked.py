@@ -23,6 +23,30 @@ def test_numbers_with_an_address_become_links_and_others_stay() -> None:
     assert with_links("Air [1][2]. [3](x)", {1: "http://a", 3: "http://c"}) == "Air [[1]](http://a)[2]. [3](x)"
 
 
+@pytest.mark.fault("D23")
+@pytest.mark.parametrize(
+    "code",
+    [
+        "```py\nnames[1]\n```",
+        "~~~\nnames[1]\n~~~",
+        "  ```\n  names[1] = `x[1]`\n  ```",
+        "```\nnever closed, names[1]",
+        "`names[1]`",
+        "``names[1]``",
+        "or `a[1]` and `b[1]`",
+    ],
+)
+def test_an_index_in_code_is_not_a_citation(code: str) -> None:
+    text = f"Take it [1]:\n\n{code}"
+
+    assert with_links(text, {1: "http://a"}) == text.replace("[1]", "[[1]](http://a)", 1)
+
+
+@pytest.mark.parametrize("text", ["a ` left open [1]", "`a` and [1] and `b`", "it is ```not a block [1]"])
+def test_a_backtick_alone_hides_no_citation(text: str) -> None:
+    assert with_links(text, {1: "http://a"}) == text.replace("[1]", "[[1]](http://a)")
+
+
 def test_an_address_with_parentheses_does_not_end_its_link() -> None:
     assert with_links("[2]", {2: str(WEB.url)}) == "[[2]](https://example.org/a_%28b%29)"
 

@@ -97,19 +97,23 @@ async def script(*events: Event) -> AsyncGenerator[Event, None]:
         yield event
 
 
-async def test_an_answer_is_printed_as_it_grows_and_what_no_source_holds_is_named(
+async def test_an_answer_is_printed_as_it_grows_and_what_no_source_holds_is_named_once(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     done = replace(a_done("Port 8443 [1]"), unsupported=(Unsupported(5, 9, "8443"), Unsupported(5, 9, "8443")))
     searching, writing = Step("search", "**Searching**"), Step("write", "**Writing**")
+    named = Step("warning", "**Not in the sources**: 8443")
 
     await print_answer(
-        script(searching, Token("Half"), Restarted("It broke."), Token("Port 8443"), writing, Token(" [1]"), done)
+        script(
+            searching, Token("Half"), Restarted("It broke."), Token("Port 8443"), writing, Token(" [1]"), named, done
+        )
     )
 
     printed = capsys.readouterr()
     assert printed.out.startswith("Half\n[withdrawn: It broke.]\n\nPort 8443 [1]\n  [1] Wind")
-    assert printed.err.splitlines()[:3] == ["**Searching**", "**Writing**", "Not in the sources: 8443"]
+    assert printed.err.splitlines()[:3] == ["**Searching**", "**Writing**", "**Not in the sources**: 8443"]
+    assert printed.err.count("8443") == 1
 
 
 @pytest.mark.parametrize("said", ["Port 8443. [1]", None])

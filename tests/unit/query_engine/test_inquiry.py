@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from query_engine.inquiry import Inquiry
-from query_engine.retrieval.expansion.steering import Steering
+from query_engine.retrieval.steering import Steering
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.turn import Turn
 

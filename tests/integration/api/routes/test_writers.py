@@ -16,6 +16,7 @@ from api.jobs.queue import Jobs
 from ingestion.schema import RunOptions
 from query_engine.build import Engines
 from settings import CacheSettings, EmbedSettings, IndexSettings, LLMSettings, Settings
+from sources.given_pages import PageAnswers, PageReaders
 from tests.fakes.http import records_in
 from tests.servers.scripted_llm import Script, ScriptedLLM
 
@@ -51,10 +52,11 @@ def opened(
             writers=f"big=openai:large@{servers['big'].base_url}",
         ),
     )
-    with closing(Engines(settings)) as engines:
+    with closing(Engines(settings)) as engines, closing(PageReaders(settings)) as readers:
         ingester = Ingester(engines, settings)
         ingester.ingest("default", folder / "report.md", RunOptions(), lambda _: None, threading.Event())
-        with TestClient(create_app(engines, settings, ingester, Jobs()), base_url="http://localhost") as client:
+        app = create_app(engines, settings, ingester, Jobs(), given=PageAnswers(engines, readers, settings))
+        with TestClient(app, base_url="http://localhost") as client:
             yield client
 
 
@@ -67,10 +69,16 @@ def client(opened: TestClient, servers: dict[str, ScriptedLLM]) -> TestClient:
     return opened
 
 
-def body_of(route: str, question: str = QUESTION, **more: Any) -> dict[str, Any]:
-    if route == "/v1/chat/completions":
-        return {"model": "default", "messages": [{"role": "user", "content": question}]} | more
-    return ({"query": question, "iid": "1"} if route == "/evaluate" else {"question": question}) | more
+BODIES: dict[str, dict[str, Any]] = {
+    "/v1/chat/completions": {"model": "default", "messages": [{"role": "user", "content": QUESTION}]},
+    "/evaluate": {"query": QUESTION, "iid": "1"},
+    "/answer": {"question": QUESTION, "pages": [{"url": "http://example.org/report", "text": TEXT}]},
+    "/agent/research": {"topic": QUESTION, "max_subquestions": 3},
+}
+
+
+def body_of(route: str, **more: Any) -> dict[str, Any]:
+    return BODIES.get(route, {"question": QUESTION}) | more
 
 
 def answer_in(route: str, text: str) -> str:
@@ -79,11 +87,15 @@ def answer_in(route: str, text: str) -> str:
         return str(records_in(text)[-1]["final_report"])
     if route == "/query/stream":
         text = text.rpartition("data:")[2]
+    if route == "/react_streaming":
+        text = text.splitlines()[-1]
     reply = json.loads(text)
-    return str(reply["choices"][0]["message"]["content"] if "choices" in reply else reply.get("answer") or reply)
+    if "choices" in reply:
+        return str(reply["choices"][0]["message"]["content"])
+    return str(reply.get("answer") or reply.get("final_summary") or reply)
 
 
-ROUTES = pytest.mark.parametrize("route", ["/query", "/query/stream", "/run", "/evaluate", "/v1/chat/completions"])
+ROUTES = pytest.mark.parametrize("route", ["/query", "/query/stream", "/run", *BODIES, "/react", "/react_streaming"])
 
 
 @ROUTES
@@ -94,7 +106,7 @@ def test_the_chosen_one_writes_and_no_other_is_asked(
     reply = client.post(route, json=body_of(route, writer=writer))
 
     assert reply.status_code == 200, reply.text
-    assert SAYS[asked].removesuffix("[1].") in answer_in(route, reply.text)
+    assert SAYS[asked].removesuffix(" [1].") in answer_in(route, reply.text)
     assert {name for name, server in servers.items() if server.requests} == {asked}
 
 
@@ -149,7 +161,7 @@ def test_the_settings_fallbacks_take_over_from_a_chosen_model(
 
     reply = client.post("/query", json=body_of("/query", writer="big")).json()
 
-    assert SAYS["usual"].removesuffix("[1].") in reply["answer"]
+    assert SAYS["usual"].removesuffix(" [1].") in reply["answer"]
     assert [warning.partition(":")[0] for warning in reply["warnings"]] == ["llm_key_refused"]
 
 

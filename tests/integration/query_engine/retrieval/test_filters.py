@@ -8,7 +8,7 @@ import pytest
 from errors import FilterError
 from query_engine.engine import Engine
 from query_engine.inquiry import Inquiry
-from query_engine.retrieval.expansion.steering import Steering
+from query_engine.retrieval.steering import Steering
 from query_engine.schema.events import Done, Step, Token
 from query_engine.schema.retrieval_result import Retrieval
 from query_engine.search import NOT_STEERED

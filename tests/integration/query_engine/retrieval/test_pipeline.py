@@ -11,9 +11,7 @@ from errors import LLMError, SettingsError
 from index.corpus import Corpus
 from query_engine.engine import Engine
 from query_engine.inquiry import Inquiry
-from query_engine.retrieval.expansion.base import Expansion
-from query_engine.retrieval.expansion.hyde import Hyde
-from query_engine.retrieval.expansion.query_encoder import QuestionReader
+from query_engine.retrieval.expansion import Expansion, Hyde
 from query_engine.retrieval.leaf_texts import leaf_texts
 from query_engine.retrieval.pipeline import Reranking, RetrievalPipeline
 from query_engine.retrieval.reranking.base import Reranker
@@ -118,9 +116,8 @@ def test_reranking_cannot_be_asked_for_where_there_is_none(corpus: Corpus) -> No
 
 
 def test_a_language_model_that_fails_to_expand_leaves_the_plain_search_and_a_warning(corpus: Corpus) -> None:
-    embedder = WordHashEmbedding()
     failing = FakeLLM(says=[LLMError("The language model server is gone.", "Start it.")])
-    hyde = Hyde(asker(failing), QuestionReader(embedder, corpus.lexical_index), 60)
+    hyde = Hyde(asker(failing), WordHashEmbedding())
 
     plain = engine(corpus).retrieve(Inquiry("rotor limit"))
     found = engine(corpus, None, hyde).retrieve(Inquiry("rotor limit"))

@@ -256,6 +256,18 @@ async def test_a_named_corpus_is_asked_and_an_unknown_one_told() -> None:
     assert "There is no corpus 'nowhere'. Known corpora: default, energy." in told
 
 
+async def test_the_writer_of_an_answer_may_be_named_and_an_unknown_one_is_refused_with_the_list() -> None:
+    engine = FakeEngine(ANSWER)
+    app = app_of(engine)
+
+    await called(app, "ask", {"question": "What turns?", "writer": "quotes"})
+    told = await refusal(app, "ask", {"question": "Who turns it?", "writer": "gpt-5"})
+
+    assert set(app.state.service.engines.unguarded.writers) == {"quotes", "gpt-5"}
+    assert "Name one of quotes, or leave it out." in told
+    assert engine.started == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from errors import UnknownCorpusError
-from query_engine.retrieval.expansion.steering import Steering
+from query_engine.retrieval.steering import Steering
 from tests.fakes.engines import FakeEngine, a_done
 from tests.fakes.filters import group, one
 from tests.fakes.http import client_of

@@ -5,8 +5,8 @@ import pytest
 
 from errors import SettingsError
 from index.documents.store import Metadata
-from query_engine.retrieval.expansion.steering import Steering
 from query_engine.retrieval.papers import PaperQuestion, Paragraph
+from query_engine.retrieval.steering import Steering
 from settings import load_settings
 from tests.fakes.corpora import stored
 from tests.fakes.engines import FakeEngine

@@ -6,7 +6,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from errors import LLMError
-from query_engine.retrieval.expansion.steering import Steering
+from query_engine.retrieval.steering import Steering
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Done, Restarted, Retrieved, Step, Token, Unsupported

@@ -68,13 +68,16 @@ def test_what_no_source_holds_is_named() -> None:
 
 
 @pytest.mark.parametrize("route", ROUTES)
-def test_a_model_that_is_not_configured_is_refused_by_its_name(route: str) -> None:
+@pytest.mark.parametrize(
+    "named", [{"model_name": "gpt-5"}, {"writer": "gpt-5"}, {"writer": "gpt-5", "model_name": "gpt-4"}]
+)
+def test_a_model_that_is_not_configured_is_refused_by_its_name(route: str, named: dict[str, str]) -> None:
     engine = FakeEngine(SCRIPT)
 
-    reply = client_of(engine).post(route, json={**ASK, "model_name": "gpt-5"})
+    reply = client_of(engine).post(route, json=ASK | named)
 
     assert reply.status_code == 422
-    assert reply.json()["error"]["code"] == "unknown_model"
+    assert reply.json()["error"]["code"] == "unknown_writer"
     assert "'gpt-5'" in reply.json()["error"]["detail"]
     assert engine.questions == []
 
@@ -116,7 +119,7 @@ def test_the_configured_model_may_be_named_and_left_out() -> None:
     assert client.post("/react", json=ASK | {"model_name": "Qwen/Qwen3-8B"}).status_code == 200
     assert client.post("/react", json=ASK | {"model_name": None}).status_code == 200
     refused = client.post("/react", json=ASK | {"model_name": "other"}).json()["error"]["detail"]
-    assert "Known names: Qwen/Qwen3-8B." in refused
+    assert "Qwen/Qwen3-8B, quotes" in refused
 
 
 @pytest.mark.parametrize("route", ROUTES)

@@ -1,5 +1,5 @@
 from pipelines.body import read_plan
-from query_engine.retrieval.expansion.multi_query import MultiQuery
+from query_engine.retrieval.expansion import MultiQuery
 from tests.fakes.engines import FakeEngine
 from tests.fakes.pipelines import TEXTS, a_model, a_registry, an_engine, body_of, fake_services, run_body
 

@@ -137,7 +137,7 @@ def test_the_chosen_model_writes_and_the_fallbacks_of_the_settings_come_after_it
     assert (fast.name, after) == ("ollama", [second])
     for name in ("quotes", "extractive"):
         assert (models.chosen(name).writers, models.chosen(name).query_model) == ((), None)
-    with pytest.raises(UnknownWriterError, match=r"no writer 'gemma2'\. Name one of fast, large, b, quotes"):
+    with pytest.raises(UnknownWriterError, match=r"no writer 'gemma2'\. Name one of large, b, fast, quotes"):
         models.chosen("gemma2")
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from query_engine.retrieval.expansion.steering import Steering
+from query_engine.retrieval.steering import Steering
 from query_engine.schema.query import Query, Vector
 from tests.fakes.embedding import WordHashEmbedding, word_vector
 

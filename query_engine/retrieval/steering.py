@@ -34,7 +34,7 @@ class Steering:
 
     def steer(self, query: Query, embedder: BaseEmbedding) -> Query:
         """Return the query with its embedding moved, at unit length."""
-        embedding = query.embedding if query.embedding is not None else _embedded(query.text, embedder)
+        embedding = embedding_of(query, embedder)
         moved = embedding
         if self.move_to is not None and self.move_to_weight:
             share = SHARE_AT_FULL_WEIGHT * self.move_to_weight
@@ -45,6 +45,11 @@ class Steering:
         length = float(np.linalg.norm(moved))
         # Opposites cancel out, and leave no direction to search in.
         return replace(query, embedding=embedding if length < 1e-6 else (moved / length).astype(np.float32))
+
+
+def embedding_of(query: Query, embedder: BaseEmbedding) -> Vector:
+    """Return the unit vector that the dense search would look near, shape (dimension,)."""
+    return _embedded(query.text, embedder) if query.embedding is None else query.embedding
 
 
 def _embedded(text: str, embedder: BaseEmbedding) -> Vector:

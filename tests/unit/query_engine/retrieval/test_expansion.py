@@ -1,11 +1,10 @@
 import numpy as np
 import pytest
 
-from errors import LLMError, OutOfTimeError
-from query_engine.retrieval.expansion.hyde import Hyde
-from query_engine.retrieval.expansion.multi_query import MultiQuery, parse_wordings
-from query_engine.retrieval.expansion.query_encoder import QuestionReader
+from errors import LLMError, OutOfTimeError, SettingsError
+from query_engine.retrieval.expansion import Hyde, MultiQuery, check_expansion, expand, mean_direction, parse_wordings
 from query_engine.schema.query import Query, Vector
+from settings import ExpansionSettings, LLMSettings, Settings
 from tests.fakes.embedding import WordHashEmbedding, word_vector
 from tests.fakes.llm import FakeLLM, asker
 from tests.fakes.words import FakeWords
@@ -13,16 +12,12 @@ from tests.fakes.words import FakeWords
 QUESTION = "what is wind"
 
 
-def reader() -> QuestionReader:
-    return QuestionReader(WordHashEmbedding(), FakeWords())
-
-
 def hyde(*says: object, timeout_s: float = 60) -> Query:
-    return Hyde(asker(FakeLLM(says=list(says))), reader(), timeout_s).expand(Query(QUESTION))
+    return Hyde(asker(FakeLLM(says=list(says))), WordHashEmbedding(), timeout_s).expand(Query(QUESTION))
 
 
 def multi_query(*says: object) -> Query:
-    return MultiQuery(asker(FakeLLM(says=list(says))), reader(), 60).expand(Query(QUESTION))
+    return MultiQuery(asker(FakeLLM(says=list(says))), WordHashEmbedding(), FakeWords()).expand(Query(QUESTION))
 
 
 def cosine(embedding: Vector | None, text: str) -> float:
@@ -60,7 +55,7 @@ def test_a_model_that_takes_too_long_is_given_up() -> None:
 def test_a_question_cannot_speak_to_the_model_in_its_control_tokens() -> None:
     llm = FakeLLM(says=["Moving air."])
 
-    Hyde(asker(llm), reader(), 60).expand(Query("wind<|im_end|>"))
+    Hyde(asker(llm), WordHashEmbedding()).expand(Query("wind<|im_end|>"))
 
     assert "<|im_end|>" not in str(llm.asked[0][0].content)
 
@@ -68,7 +63,7 @@ def test_a_question_cannot_speak_to_the_model_in_its_control_tokens() -> None:
 def test_a_long_question_is_cut_to_the_models_context() -> None:
     llm = FakeLLM(says=["Moving air."])
 
-    Hyde(asker(llm, context_tokens=700), reader(), 60).expand(Query("wind " * 3000))
+    Hyde(asker(llm, context_tokens=700), WordHashEmbedding()).expand(Query("wind " * 3000))
 
     assert len(str(llm.asked[0][0].content).split()) < 700 - 320
 
@@ -100,3 +95,53 @@ def test_wordings_that_add_nothing_are_a_failure() -> None:
 )
 def test_wordings_are_read_from_what_models_write(reply: str, wordings: list[str]) -> None:
     assert parse_wordings(reply, "q") == wordings
+
+
+class AddTerm:
+    def __init__(self, term: str) -> None:
+        self.name = term
+
+    def expand(self, query: Query) -> Query:
+        return Query(query.text, terms={**(query.terms or {}), self.name: 1.0})
+
+
+class Speechless:
+    name = "hyde"
+
+    def expand(self, query: Query) -> Query:  # noqa: ARG002
+        raise LLMError("The language model wrote nothing of use.", "Use a larger model.")
+
+
+def test_each_expansion_gets_the_query_as_those_before_it_left_it() -> None:
+    query, warnings = expand(Query("?"), [AddTerm("a"), AddTerm("b")])
+
+    assert query.terms == {"a": 1.0, "b": 1.0}
+    assert warnings == ()
+
+
+def test_an_expansion_that_fails_is_left_out_and_told_of() -> None:
+    query, warnings = expand(Query("?"), [Speechless(), AddTerm("b")])
+
+    assert query.terms == {"b": 1.0}
+    assert tuple(map(str, warnings)) == (
+        "expansion_skipped: The question was searched for without hyde. "
+        "The language model wrote nothing of use. Use a larger model.",
+    )
+
+
+def test_the_mean_of_unit_vectors_is_a_unit_vector() -> None:
+    east, north = np.array([1, 0], np.float32), np.array([0, 1], np.float32)
+
+    assert mean_direction([east, north]) == pytest.approx([0.5**0.5, 0.5**0.5])
+    assert mean_direction([east, -east]) == pytest.approx(east)
+
+
+@pytest.mark.parametrize("name", ["hyde", "multi_query"])
+def test_what_the_language_model_shall_write_needs_one(name: str) -> None:
+    wanted = ExpansionSettings.model_validate({name: True})
+
+    with pytest.raises(
+        SettingsError, match=rf"RAG_EXPANSION__{name.upper()}=true needs a language model\. Set RAG_LLM"
+    ):
+        check_expansion(Settings(expansion=wanted))
+    check_expansion(Settings(expansion=wanted, llm=LLMSettings(provider="huggingface")))

@@ -1,1 +1,0 @@
-"""The query grows: feedback, hypothetical documents, rephrasings, steering."""
