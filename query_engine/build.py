@@ -92,7 +92,7 @@ class Engines:
         self.embeddings = Embeddings(settings)
         self._cached: dict[int, CachedEmbedding] = {}
         self._cached_lock = Lock()
-        _ = self.embedder  # now, so that a missing model stops the start
+        self._loaded(self.embeddings.of(settings.index.corpus))  # now, so that a missing model stops the start
         check_expansion(settings)
         self._language_models = build_language_models(settings)
         self._passage_reader = shipped_reader()
@@ -107,8 +107,8 @@ class Engines:
 
     @property
     def embedding(self) -> Embedding:
-        """The model of the default corpus, which is also used for what belongs to no corpus."""
-        return self.embeddings.of(self._settings.index.corpus)
+        """The model for what belongs to no corpus, such as texts of pipelines and collections of others."""
+        return self.embeddings.named()
 
     @property
     def embedder(self) -> BaseEmbedding:
@@ -221,7 +221,7 @@ class Engines:
         add_documents(engine.corpus, documents, settings.chunk, embedding, sentences=sentences)
 
     def embed_query(self, text: str) -> list[float]:
-        """Return the vector of a question by the default corpus's model, shape (dimension,); blocks."""
+        """Return the vector of a question for collections of others, shape (dimension,); blocks."""
         return self.embedder.get_query_embedding(text)
 
     def names(self) -> list[str]:
@@ -236,7 +236,7 @@ class Engines:
         Keys: `corpora` (open ones: name -> documents, leaves, and generation: the number of the commit that is shown),
         `on_disk` (others that were looked at: name -> documents), `refused` (those that cannot be opened or read: name
         -> error's code and detail, and `stores`, the names of those of its stores that fail as far as that is known),
-        `embedding` (model), `synthesizer` (provider), `llm_ready` and `llm_reason` (how its last answer went).
+        `embedding` (model of the default corpus), `synthesizer` (provider), `llm_ready` and `llm_reason` (how its last answer went).
         """
         return {
             "corpora": {
@@ -250,7 +250,7 @@ class Engines:
             },
             "on_disk": dict(self._on_disk),
             "refused": {name: _told(errors) for name, errors in self._errors().items()},
-            "embedding": self.embedding.manifest.model,
+            "embedding": self.embeddings.of(self._settings.index.corpus).manifest.model,
             "synthesizer": self._settings.llm.provider,
             "llm_ready": self._language_models.ready,
             "llm_reason": self._language_models.reason,
