@@ -236,7 +236,8 @@ class Engines:
         Keys: `corpora` (open ones: name -> documents, leaves, and generation: the number of the commit that is shown),
         `on_disk` (others that were looked at: name -> documents), `refused` (those that cannot be opened or read: name
         -> error's code and detail, and `stores`, the names of those of its stores that fail as far as that is known),
-        `embedding` (model of the default corpus), `synthesizer` (provider), `llm_ready` and `llm_reason` (how its last answer went).
+        `embedding` (the default corpus's model), `synthesizer` (provider), `llm_ready` and `llm_reason` (how its last
+        answer went).
         """
         return {
             "corpora": {

@@ -1,7 +1,8 @@
 """Questions in German, French, Spanish, Chinese and Japanese over an office's documents in these languages.
 
 The documents and questions of `tests/fixtures/languages` were written for this test, the questions in other words than
-the documents'. The English model is asked, as an older corpus has it. Some need more than words to be answered ("vacances" of "congés"), and may be declined.
+the documents'. The English model is asked, as a corpus of an earlier release has it. Some questions need more than
+words to be answered ("vacances" of "congés"), and may be declined.
 """
 
 import json
