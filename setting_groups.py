@@ -252,8 +252,8 @@ class EmbedSettings(Group):
 
     @property
     def plain_model(self) -> str:
-        """The local model for what belongs to no corpus."""
-        return MINILM if self.provider != "local" or self.model == AUTO else self.model
+        """The model for what belongs to no corpus."""
+        return MINILM if self.model == AUTO else self.model
 
     @property
     def slice_texts(self) -> int:

@@ -19,7 +19,7 @@ from index.folder_stores import open_folder
 from index.layout.access import Access
 from index.layout.locations import Servers
 from index.layout.manifest import Identity, Manifest
-from settings import AUTO, MINILM, MULTILINGUAL, ChunkSettings, EmbedSettings, Settings
+from settings import MINILM, MULTILINGUAL, ChunkSettings, EmbedSettings, Settings
 
 if TYPE_CHECKING:  # a second to import; an ingestion that finds nothing new needs none of it
     from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -53,8 +53,7 @@ class Embedding:
 
     def __init__(self, settings: Settings) -> None:
         embed = settings.embed.model_copy(update={"precision": cpu.resolved(settings.embed.precision)})
-        if embed.provider == "local":
-            embed = embed.model_copy(update={"model": embed.plain_model})
+        embed = embed.model_copy(update={"model": embed.plain_model})
         facts = _served(embed) if embed.provider == "openai" else _local(embed)
         self.model, weights_hash, pooling, dimension, precision = facts
         if isinstance(self.model, EmbeddingModel):
@@ -204,10 +203,6 @@ def _local(embed: EmbedSettings) -> _Facts:
 
 
 def _served(embed: EmbedSettings) -> _Facts:
-    if embed.model == AUTO:
-        raise SettingsError(
-            "RAG_EMBED__PROVIDER=openai needs RAG_EMBED__MODEL.", "Set it to the model's name on the server."
-        )
     if embed.base_url is None:
         raise SettingsError(
             "RAG_EMBED__PROVIDER=openai needs RAG_EMBED__BASE_URL.",
