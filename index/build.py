@@ -52,8 +52,9 @@ class Embedding:
     """
 
     def __init__(self, settings: Settings) -> None:
-        embed = settings.embed.model_copy(update={"precision": cpu.resolved(settings.embed.precision)})
-        embed = embed.model_copy(update={"model": embed.plain_model})
+        embed = settings.embed.model_copy(
+            update={"precision": cpu.resolved(settings.embed.precision), "model": settings.embed.plain_model}
+        )
         facts = _served(embed) if embed.provider == "openai" else _local(embed)
         self.model, weights_hash, pooling, dimension, precision = facts
         if isinstance(self.model, EmbeddingModel):

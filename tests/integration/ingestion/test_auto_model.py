@@ -163,17 +163,6 @@ def test_an_engine_that_is_open_follows_the_model_of_its_corpus(
     assert model_of(settings, "live") == "multilingual"
 
 
-def test_a_corpus_whose_documents_are_gone_chooses_again(settings: Settings, tmp_path: Path) -> None:
-    folder = write(tmp_path / "docs", "en")
-    ingest(folder, settings, corpus="again")
-    with closing(build.open_corpus("again", settings, build.Embeddings(settings).of("again").manifest)) as corpus:
-        corpus.remove(["00.txt"])
-
-    ingest(write(folder, "fr"), settings, corpus="again")
-
-    assert model_of(settings, "again") == "multilingual"
-
-
 @pytest.mark.parametrize(("language", "multilingual"), [("en", False), ("de", True), ("", False)])
 def test_documents_that_come_with_a_question_choose_too(engines: Engines, language: str, multilingual: bool) -> None:
     with engines.for_documents([Document("one", "One", TEXTS[language])]) as engine:
