@@ -24,6 +24,7 @@ from index.embedding.choice import LOOKED_AT, choose, is_misfit
 from index.folder_stores import open_folder
 from index.layout.lock import CorpusLock
 from index.layout.swap import finish_swap, rebuilt, swap_in
+from index.lexical.language import document_language
 from ingestion.pipeline.chunk_embed import LocalPreparation, Preparation
 from ingestion.pipeline.cutter import Cutter
 from ingestion.pipeline.diff import FileReader
@@ -208,7 +209,8 @@ class _Run:
             files = (entry for entry in entries if isinstance(entry, SourceFile))
             found = (item for file in files for item in reader.read(file) if isinstance(item, Document))
             for document in islice(found, LOOKED_AT):
-                languages.update(filter(None, [document.language]))
+                language = document_language(document.metadata.get("language"), document.text)
+                languages.update([language] if language else [])
         choice = choose(languages)
         corpus.adopt(self._embeddings.named(choice.model).manifest)
         logger.info("Corpus %r is embedded with %s (%s).", corpus.name, choice.model, choice.reason)

@@ -35,6 +35,7 @@ from index.embedding.cached import CachedEmbedding
 from index.embedding.followed import FollowedEmbedding
 from index.joined import JoinedCorpus
 from index.layout.access import Access, Writing
+from index.lexical.language import document_language
 from index.maintenance.corpora import documents_on_disk
 from index.replica import make_folders
 from query_engine.engine import Engine
@@ -196,7 +197,8 @@ class Engines:
         """
         settings = self._settings
         sentences = settings.answer.sentence_leaves
-        embedding = self.embeddings.fitting(Counter(one.language for one in documents if one.language))
+        languages = (document_language(one.metadata.get("language"), one.text) for one in documents)
+        embedding = self.embeddings.fitting(Counter(language for language in languages if language))
         corpus = corpus_for_documents(documents, settings.chunk, embedding, sentences=sentences, name=name)
         try:
             with closing(corpus):

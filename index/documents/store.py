@@ -37,7 +37,6 @@ from index.documents.tables import parents as _parents
 from index.documents.tables import pending as _pending
 from index.documents.tables import structures as _structures
 from index.documents.totals import Totals, TotalsReader, count
-from index.lexical.language import plain_language
 
 Metadata = dict[str, str | int | float | bool | list[str]]
 Vectors = npt.NDArray[np.floating[Any]]
@@ -77,12 +76,6 @@ class Document:
     source: str = ""
     content_type: str = ""
     structure: Structure = field(default_factory=Structure, compare=False)
-
-    @property
-    def language(self) -> str | None:
-        """The language that it names, else that of its beginning by function words; None where nothing tells."""
-        named = self.metadata.get("language")
-        return named if named and isinstance(named, str) else plain_language(self.text)
 
     def structured(self) -> Self:
         """Return the document with its structure: its reader's, else guessed from its text."""
