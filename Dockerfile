@@ -24,10 +24,14 @@ RUN pip install ${TORCH_INDEX_URL:+--extra-index-url "$TORCH_INDEX_URL"} torch -
 COPY requirements.lock ./
 RUN pip install --no-deps --force-reinstall --require-hashes -r requirements.lock
 
-# Converts the embedding model and indexes the sample corpus, both into /app/var. In int8, which makes the exact model on
-# the way: the image has what either kind of CPU runs fast (RAG_EMBED__PRECISION=auto).
+# Converts the embedding models and indexes the sample corpus, all into /app/var. In int8, which makes the exact models on
+# the way: the image has what either kind of CPU runs fast (RAG_EMBED__PRECISION=auto). A corpus that is made again and
+# dropped converts the multilingual one, which documents in other languages than English will want.
 COPY . .
-RUN RAG_EMBED__PRECISION=int8 python -m ingestion data/corpus
+RUN export RAG_EMBED__PRECISION=int8 \
+    && python -m ingestion data/corpus \
+    && RAG_EMBED__MODEL=multilingual python -m ingestion data/corpus/overview.md --corpus converted \
+    && python -m ingestion corpora drop converted
 
 ARG KEEP_TORCH=false
 RUN if [ "$KEEP_TORCH" != true ]; then \

@@ -19,6 +19,8 @@ NAMED_MODEL = rf"[\w.-]{{1,40}}={OTHER_MODEL}"
 URL_KEY = r"https?://[^\s,=@]+=[!-+\--~]+"
 Mode = Literal["single", "agent", "auto"]
 Form = Literal["answer", "report"]
+# The embedding models that are packaged, and the choice between them.
+MINILM, MULTILINGUAL, AUTO = "minilm", "multilingual", "auto"
 # In one slice of an ingestion, which waits for the slowest request at its end.
 REQUESTS_PER_CONNECTION = 8
 MIN_KEY_CHARS = 16
@@ -201,9 +203,10 @@ class EmbedSettings(Group):
         "local", description="`local` runs the model here; `openai` asks a server that has `/v1/embeddings`."
     )
     model: str = Field(
-        "minilm",
-        description="`minilm` (packaged), `multilingual` (of the extra of that name), a local folder, or a Hugging "
-        "Face hub id; with `openai` its name there.",
+        "auto",
+        description="`minilm` for English or `multilingual` (both packaged), a local folder, or a Hugging Face hub id; "
+        "`auto` chooses between the first two by each corpus's first documents (on a GPU always `minilm`). With "
+        "`openai` its name there.",
     )
     base_url: str | None = Field(
         None, pattern=r"^https?://", description="Embedding server of `openai`; `/embeddings` is appended."
@@ -241,6 +244,16 @@ class EmbedSettings(Group):
         le=1_000_000,
         description="Question vectors cached in memory; 0 disables the cache.",
     )
+
+    @property
+    def chooses(self) -> bool:
+        """Whether each corpus has the packaged model that fits its languages."""
+        return (self.provider, self.model, self.device) == ("local", AUTO, "cpu")
+
+    @property
+    def plain_model(self) -> str:
+        """The model for what belongs to no corpus."""
+        return MINILM if self.model == AUTO else self.model
 
     @property
     def slice_texts(self) -> int:

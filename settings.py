@@ -19,8 +19,11 @@ from pydantic import ValidationError
 
 from errors import SettingsError
 from setting_groups import (
+    AUTO,
     CORPORA_NAME,
     CORPUS_NAME,
+    MINILM,
+    MULTILINGUAL,
     RAY_ADDRESS,
     AnswerSettings,
     BenchSettings,
@@ -47,8 +50,11 @@ from setting_groups import (
 )
 
 __all__ = [
+    "AUTO",
     "CORPORA_NAME",
     "CORPUS_NAME",
+    "MINILM",
+    "MULTILINGUAL",
     "PREFIX",
     "RAY_ADDRESS",
     "VERSION",

@@ -84,7 +84,7 @@ def clean_text(text: str) -> str:
 def tokenize(text: str) -> list[int]:
     """Return the token ids of a text for the embedding model of the settings, without special tokens."""
     embed = load_settings().embed
-    model = load_embedding_model(embed.model, embed.cache_dir)
+    model = load_embedding_model(embed.plain_model, embed.cache_dir)
     ids: list[int] = model.tokenizer.encode(text, add_special_tokens=False).ids
     return ids
 

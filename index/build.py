@@ -3,19 +3,23 @@
 Flow: `ingestion/build.py` and `query_engine/build.py` call this; models are loaded once and shared by all corpora.
 """
 
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
+from threading import Lock
 from typing import TYPE_CHECKING
 
-from errors import ModelError, SettingsError
-from index.corpus import Corpus
+from errors import IndexDamagedError, ModelError, SettingsError
+from index.corpus import Corpus, exists
 from index.embedding import cpu, probe
+from index.embedding.choice import choose
 from index.embedding.model import EmbeddingModel, MeasuringModel, ServedModel, load_embedding_model, served_model
 from index.folder_stores import open_folder
 from index.layout.access import Access
 from index.layout.locations import Servers
 from index.layout.manifest import Identity, Manifest
-from settings import ChunkSettings, EmbedSettings, Settings
+from settings import MINILM, MULTILINGUAL, ChunkSettings, EmbedSettings, Settings
 
 if TYPE_CHECKING:  # a second to import; an ingestion that finds nothing new needs none of it
     from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -38,6 +42,7 @@ class Embedding:
 
     Attributes:
         model: its tokenizer and window.
+        settings: those that it was made of.
         passage_tokens: longest passage that the model reads whole after the document prefix.
         manifest: what a corpus made with these settings records, as far as the settings tell.
 
@@ -47,12 +52,15 @@ class Embedding:
     """
 
     def __init__(self, settings: Settings) -> None:
-        embed = settings.embed.model_copy(update={"precision": cpu.resolved(settings.embed.precision)})
+        embed = settings.embed.model_copy(
+            update={"precision": cpu.resolved(settings.embed.precision), "model": settings.embed.plain_model}
+        )
         facts = _served(embed) if embed.provider == "openai" else _local(embed)
         self.model, weights_hash, pooling, dimension, precision = facts
         if isinstance(self.model, EmbeddingModel):
             wanted = {"query_prefix": self.model.query_prefix, "document_prefix": self.model.document_prefix}
             embed = embed.model_copy(update={name: getattr(embed, name) or own for name, own in wanted.items()})
+        self.settings = settings
         self._settings = embed
         self.passage_tokens = self.model.text_tokens - self.model.count_tokens(embed.document_prefix)
         _check_window(settings.chunk, self.passage_tokens)
@@ -108,6 +116,67 @@ class Embedding:
 
         assert isinstance(self.model, ServedModel)
         return ServerEmbedding(self._settings, self.model)
+
+
+class Embeddings:
+    """The embedding models of a process, each made once: that of the settings, or with `auto` each corpus's own.
+
+    What a corpus recorded decides, and that is read anew at each call. Safe from many threads.
+
+    Args:
+        settings: name the model, and where the corpora are.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._made: dict[str, Embedding] = {}
+        self._lock = Lock()
+
+    @property
+    def chooses(self) -> bool:
+        """Whether a corpus gets the packaged model that fits its first documents."""
+        return self._settings.embed.chooses
+
+    def of(self, corpus: str) -> Embedding:
+        """Return the model of a corpus in the index folder; of one that does not exist, that for no corpus.
+
+        A manifest that cannot be read names no model; opening the corpus raises the error.
+
+        Raises:
+            ModelError, SettingsError: see `Embedding`.
+        """
+        folder = self._settings.index.dir / corpus
+        if self.chooses and exists(folder):
+            with suppress(IndexDamagedError):
+                return self.recorded(Manifest.read(folder))
+        return self.named()
+
+    def recorded(self, manifest: Manifest) -> Embedding:
+        """Return the model that a corpus recorded, if it is one that `auto` chooses; raises as `of`."""
+        return self.named(manifest.model if manifest.model in {MINILM, MULTILINGUAL} else None)
+
+    def fitting(self, languages: Mapping[str, int]) -> Embedding:
+        """Return the model for documents of these languages, see `choice.choose`; raises as `of`."""
+        return self.named(choose(languages).model)
+
+    def named(self, model: str | None = None) -> Embedding:
+        """Return a packaged model where the settings say `auto`, else the one of the settings; raises as `of`.
+
+        Args:
+            model: `minilm` or `multilingual`; None: the one for what belongs to no corpus.
+        """
+        embed = self._settings.embed
+        name = (model or embed.plain_model) if self.chooses else embed.model
+        with self._lock:
+            if name not in self._made:
+                own = embed.model_copy(update={"model": name})
+                self._made[name] = Embedding(self._settings.model_copy(update={"embed": own}))
+            return self._made[name]
+
+    def close(self) -> None:
+        """Close the connections to a server; nothing can be embedded afterwards. Without a server it does nothing."""
+        for embedding in list(self._made.values()):
+            embedding.close()
 
 
 def open_corpus(

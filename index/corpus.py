@@ -14,6 +14,7 @@ never loads them, and is done in a fraction of the time that Chroma and LlamaInd
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -67,6 +68,10 @@ class Stores(Protocol):
 
     def open_words(self) -> "LexicalIndex":
         """Open the word index; raises IndexDamagedError when it is damaged."""
+        ...
+
+    def record(self, manifest: Manifest) -> None:
+        """Keep what the corpus is made with from now on; raises StorageError when it cannot be written."""
         ...
 
     def check_space(self, needed_bytes: int) -> None:
@@ -161,6 +166,30 @@ class Corpus:
         What is open goes on showing the words and the totals of then. Documents that were replaced are gone.
         """
         return self.read_only and self.documents.generation() != self._generation
+
+    def models(self) -> list[Manifest]:
+        """Return what the corpus, or each of several that are read as one, is made with: one manifest a model."""
+        return [self.manifest]
+
+    def adopt(self, wanted: Manifest) -> None:
+        """Take another embedding model; only a corpus without documents can.
+
+        Args:
+            wanted: what settings with that model ask for.
+
+        Raises:
+            IndexMismatchError: there are documents of the former model.
+            ReadOnlyError: another process writes.
+            StorageError: the folder cannot be written.
+        """
+        if self.manifest.identity == wanted.identity:
+            return
+        self._check_writable()
+        if self.documents.count():
+            self.manifest.check(wanted, self.name)
+        manifest = replace(self.manifest, identity=wanted.identity, model=wanted.model, precision=wanted.precision)
+        self._stores.record(manifest)
+        self.manifest = manifest
 
     def skip_examination(self) -> None:
         """Open the vectors unexamined: the caller has examined them, and mends what it found."""

@@ -140,6 +140,14 @@ class FolderStores:
             follow(self._folder, self._manifest, self.database)
         return LexicalIndex(self._words, read_only=self.read_only)
 
+    def record(self, manifest: Manifest) -> None:
+        """Write the manifest, and note it in the database that names the corpora of all machines."""
+        with refusals_named(self._folder):
+            manifest.write(self._folder)
+        if self._servers.database_url and not self._folder.name.startswith("."):
+            note_corpus(self._servers.database_url, self._folder.name, manifest)
+        self._manifest = manifest
+
     def check_space(self, needed_bytes: int) -> None:
         """Raise StorageError unless so much can be written."""
         check_space(self._folder, needed_bytes)

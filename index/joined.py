@@ -3,11 +3,12 @@
 Flow: `query_engine/build.py` joins those that a question names -> **here** -> retrieval, reading and answering, which
 need not know. Nothing is written here; who joins corpora has opened them, and closes them.
 
-What is found is what one corpus of all the documents would give. Cosines are comparable as they are: all corpora have
-the same embedding model. BM25 is once every term weighs the same in all of them: its rarity is counted over the leaves
-of all, and each corpus is searched with terms weighed by that. Only the average length of a leaf, which BM25 divides
-by, stays each corpus's own. A document says which corpus it is from; one that several hold in the same version is the
-first one's.
+What is found is what one corpus of all the documents would give. Cosines of one embedding model are comparable as they
+are. Those of different models are not: each corpus is searched with its own part of the question's vector (see
+`embedding/followed.py`), and leaves are joined by rank, each as near as the nearest one of its rank. BM25 is comparable
+once every term weighs the same in all corpora: its rarity is counted over the leaves of all, and each corpus is
+searched with terms weighed by that. Only the average length of a leaf, which BM25 divides by, stays each corpus's own.
+A document says which corpus it is from; one that several hold in the same version is the first one's.
 """
 
 from collections import Counter
@@ -15,7 +16,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cached_property, lru_cache
-from typing import Any, TypeVar
+from itertools import accumulate, zip_longest
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +28,7 @@ from index.documents.catalogue import LARGEST, MOST_TOPICS, Catalogue, DocumentN
 from index.documents.copies import Copies
 from index.documents.docstore import SpanDocstore
 from index.documents.store import DocumentStore, StoredDocument
+from index.layout.manifest import Manifest
 from index.lexical.tantivy_index import NAMES_BOOST, LexicalIndex
 from index.lexical.term_index import NameTerms, TermQuery
 from index.vectors.store import LeafVectorStore
@@ -49,18 +52,24 @@ class JoinedCorpus(Corpus):
         self.name = joined_name(member.name for member in members)
         self.manifest = members[0].manifest
         self._members = members
-        self.documents = JoinedDocuments(members)
+        parts = _parts(members)
+        self._parts = parts
+        self.documents = JoinedDocuments(members, parts)
         self.catalogue = JoinedCatalogue(members)
 
     @cached_property
     def vectors(self) -> LeafVectorStore:
         """The leaves' vectors; raises IndexDamagedError when they cannot be opened."""
-        return JoinedVectors([member.vectors for member in self._members], self.docstore, self.catalogue)
+        return JoinedVectors([member.vectors for member in self._members], self.docstore, self.catalogue, self._parts)
 
     @cached_property
     def lexical_index(self) -> LexicalIndex:
         """The leaves' words; raises IndexDamagedError when they cannot be opened."""
         return JoinedWords([member.lexical_index for member in self._members])
+
+    def models(self) -> list[Manifest]:
+        """Return what the corpora are made with, see `Corpus`."""
+        return _models(self._members)
 
     def close(self) -> None:
         """Do nothing: the corpora belong to others."""
@@ -69,8 +78,9 @@ class JoinedCorpus(Corpus):
 class JoinedDocuments(DocumentStore):
     """The documents of several corpora, each marked with its corpus."""
 
-    def __init__(self, corpora: Sequence[Corpus]) -> None:
+    def __init__(self, corpora: Sequence[Corpus], parts: Sequence["_Part"]) -> None:
         self._corpora = corpora
+        self._parts = parts
         self.copies = JoinedCopies([corpus.documents.copies for corpus in corpora])
         # By version, so that one document stays one object, and a corpus is asked for its own only.
         self._named: dict[str, tuple[StoredDocument, StoredDocument]] = {}
@@ -106,7 +116,7 @@ class JoinedDocuments(DocumentStore):
     def parent_vectors(self, versions: Iterable[str]) -> dict[str, npt.NDArray[np.float32]]:
         """Return version -> unit vectors of the document's roots and middles, see `DocumentStore`."""
         found = self._from_owners(versions, lambda corpus, wanted: corpus.documents.parent_vectors(wanted))
-        return {version: vectors for version, (_, vectors) in found.items()}
+        return {version: self._parts[place].widened(vectors) for version, (place, vectors) in found.items()}
 
     def _from_owners(
         self, versions: Iterable[str], read: Callable[[Corpus, list[str]], Mapping[str, Found]]
@@ -181,24 +191,47 @@ class JoinedCatalogue(Catalogue):
 
 
 class JoinedVectors(LeafVectorStore):
-    """The vectors of several corpora of one embedding model."""
+    """The vectors of several corpora, each of its own embedding model."""
 
     _members: Sequence[LeafVectorStore] = PrivateAttr()
+    _parts: Sequence["_Part"] = PrivateAttr()
 
-    def __init__(self, members: Sequence[LeafVectorStore], docstore: SpanDocstore, catalogue: Catalogue) -> None:
+    def __init__(
+        self,
+        members: Sequence[LeafVectorStore],
+        docstore: SpanDocstore,
+        catalogue: Catalogue,
+        parts: Sequence["_Part"],
+    ) -> None:
         # A LlamaIndex store has one collection: the first corpus's stands there, and is searched with the others only.
         super().__init__(members[0]._leaves, docstore, catalogue, members[0]._small)
         self._members = members
+        self._parts = parts
 
     def fetch(self, node_ids: Sequence[str]) -> dict[str, npt.NDArray[np.float32]]:
         """Return node id -> embedding for the leaves that are there."""
-        return {name: vector for member in self._members for name, vector in member.fetch(node_ids).items()}
+        return {
+            name: part.widened(vector)
+            for member, part in zip(self._members, self._parts, strict=True)
+            for name, vector in member.fetch(node_ids).items()
+        }
 
     def search(
         self, embedding: Sequence[float] | npt.NDArray[np.float32], top_k: int, versions: Collection[str] | None = None
     ) -> Hits:
-        """Return (node id, cosine similarity) of the nearest leaves of all corpora, see `LeafVectorStore`."""
-        return _best(_side_by_side(lambda member: member.search(embedding, top_k, versions), self._members), top_k)
+        """Return (node id, cosine similarity) of the nearest leaves of all corpora, see `LeafVectorStore`.
+
+        With several models the similarity is the highest that a leaf of the same rank has.
+        """
+
+        def search(place: int) -> Hits:
+            return self._members[place].search(self._parts[place].of(embedding), top_k, versions)
+
+        found = _side_by_side(search, range(len(self._members)))
+        by_part: dict[_Part, list[Hits]] = {}
+        for part, hits in zip(self._parts, found, strict=True):
+            by_part.setdefault(part, []).append(hits)
+        return _best(_equal_by_rank([_best(hits, top_k) for hits in by_part.values()]), top_k)
 
 
 class JoinedWords(LexicalIndex):
@@ -282,6 +315,56 @@ class JoinedWords(LexicalIndex):
 
     def _term_query(self, term: str) -> Any:
         return self.any_of([term]).query
+
+
+class _Part(NamedTuple):
+    """Where the numbers of one model stand in a vector of several models.
+
+    Attributes:
+        start: numbers before them.
+        dimension: how many they are.
+        width: of the whole vector.
+    """
+
+    start: int
+    dimension: int
+    width: int
+
+    def of(self, vector: Sequence[float] | npt.NDArray[np.float32]) -> Sequence[float] | npt.NDArray[np.float32]:
+        """Return the model's numbers of a vector of all."""
+        return vector if self.dimension == self.width else vector[self.start : self.start + self.dimension]
+
+    def widened(self, vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        """Return vectors of the model, shape (..., dimension), as vectors of all, with zeros elsewhere."""
+        if self.dimension == self.width:
+            return vectors
+        wide = np.zeros((*vectors.shape[:-1], self.width), np.float32)
+        wide[..., self.start : self.start + self.dimension] = vectors
+        return wide
+
+
+def _models(members: Sequence[Corpus]) -> list[Manifest]:
+    """Return one manifest of each model, in the order of the corpora."""
+    return list({member.manifest.identity: member.manifest for member in members}.values())
+
+
+def _parts(members: Sequence[Corpus]) -> list[_Part]:
+    """Return where the numbers of each corpus's model stand."""
+    models = [one.identity for one in _models(members)]
+    width = sum(model.dimension for model in models)
+    starts = dict(zip(models, accumulate((model.dimension for model in models), initial=0), strict=False))
+    return [
+        _Part(starts[identity], identity.dimension, width)
+        for identity in (member.manifest.identity for member in members)
+    ]
+
+
+def _equal_by_rank(found: Sequence[Hits]) -> list[Hits]:
+    """Return hits of different models with one similarity for each rank: the highest that any of them has there."""
+    if len(found) == 1:
+        return list(found)
+    best = [max(hit[1] for hit in hits if hit) for hits in zip_longest(*found)]
+    return [[(name, score) for (name, _), score in zip(hits, best, strict=False)] for hits in found]
 
 
 def _side_by_side(search: Callable[[Member], Found], members: Sequence[Member]) -> list[Found]:

@@ -44,6 +44,9 @@ class MemoryStores:
         """Make the word index."""
         return LexicalIndex(None)
 
+    def record(self, manifest: Manifest) -> None:
+        """Nothing is written."""
+
     def check_space(self, needed_bytes: int) -> None:
         """Memory has no disk to fill."""
 

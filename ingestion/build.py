@@ -3,23 +3,28 @@
 Flow: the command line, HTTP jobs and the measurements -> **here** -> `pipeline/pipeline.py`.
 """
 
+import logging
 import tempfile
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from itertools import groupby, takewhile
+from itertools import groupby, islice, takewhile
 from pathlib import Path
 
 from errors import SettingsError, UnreadableError
-from index.build import Embedding, open_corpus, servers_of
+from index.build import Embedding, Embeddings, open_corpus, servers_of
 from index.corpus import Corpus, check_corpus_name, exists
 from index.disk import private_folder
 from index.documents.sources import SourceNote
 from index.documents.splitter import TreeSplitter
+from index.documents.store import Document
+from index.embedding.choice import LOOKED_AT, choose, is_misfit
 from index.folder_stores import open_folder
 from index.layout.lock import CorpusLock
 from index.layout.swap import finish_swap, rebuilt, swap_in
+from index.lexical.language import document_language
 from ingestion.pipeline.chunk_embed import LocalPreparation, Preparation
 from ingestion.pipeline.cutter import Cutter
 from ingestion.pipeline.diff import FileReader
@@ -28,6 +33,8 @@ from ingestion.reading.files import Skipped, SourceFile, list_files
 from ingestion.reading.reader import Reader
 from ingestion.schema import Progress, RunOptions, Summary
 from settings import Settings
+
+logger = logging.getLogger(__name__)
 
 Tell = Callable[[Progress], None]
 
@@ -39,7 +46,7 @@ def ingest(
     corpus: str,
     options: RunOptions | None = None,
     rebuild: bool = False,
-    embedding: Embedding | None = None,
+    embeddings: Embeddings | None = None,
     on_progress: Tell = lambda _progress: None,
     stop: threading.Event | None = None,
 ) -> Summary:
@@ -47,11 +54,12 @@ def ingest(
 
     Args:
         path: what to ingest; doc_ids are relative to this folder (or to the file's folder).
-        settings: how to cut and embed; must match what the corpus was built with.
+        settings: how to cut and embed; must match what the corpus was built with. With `RAG_EMBED__MODEL=auto` the
+            corpus's own model embeds, which its first documents choose.
         corpus: its name.
         options: of the run.
         rebuild: rebuild the corpus from `path`, beside the old one, and put it in its place at the end.
-        embedding: of these settings, if it is there already: several runs then load the model once.
+        embeddings: of these settings, if they are there already: several runs then load a model once.
         on_progress: called after each file.
         stop: set it, from any thread, to end the run without the batch that is being written.
 
@@ -68,21 +76,21 @@ def ingest(
     options = options or RunOptions()
     if options.prune and not path.is_dir():
         raise SettingsError(f"{path} is one file; nothing can have vanished from it.", "Prune a whole folder.")
-    embedding = embedding or Embedding(settings)
-    run = _Run(path, settings, embedding, options, on_progress, stop or threading.Event())
+    embeddings = embeddings or Embeddings(settings)
+    run = _Run(path, settings, embeddings, options, on_progress, stop or threading.Event())
     if options.dry_run and (rebuild or not exists(settings.index.dir / corpus)):
         with tempfile.TemporaryDirectory() as nothing:
-            return run.into(open_folder(Path(nothing) / corpus, embedding.manifest, create=True))
+            return run.into(open_folder(Path(nothing) / corpus, embeddings.named().manifest, create=True))
     if rebuild:
-        return _rebuild(run, settings, embedding, corpus)
-    return run.into(open_corpus(corpus, settings, embedding.opening_manifest(), create=True))
+        return _rebuild(run, settings, embeddings.named(), corpus)
+    return run.into(open_corpus(corpus, settings, embeddings.of(corpus).opening_manifest(), create=True))
 
 
 def ingest_into(
     corpus: Corpus,
     path: Path,
     settings: Settings,
-    embedding: Embedding,
+    embeddings: Embeddings,
     *,
     options: RunOptions,
     on_progress: Tell,
@@ -94,7 +102,7 @@ def ingest_into(
         corpus: open for writing.
         path: absolute, with all links resolved; links that it got since are not followed.
         settings: how to cut and embed.
-        embedding: the corpus's.
+        embeddings: of these settings.
         options: of the run.
         on_progress: called after each file.
         stop: set it, from any thread, to end the run without the batch that is being written.
@@ -103,13 +111,13 @@ def ingest_into(
         UnreadableError: `path` does not exist or cannot be looked into.
         CorpusError: a store failed.
     """
-    return _Run(path, settings, embedding, options, on_progress, stop).with_open(corpus)
+    return _Run(path, settings, embeddings, options, on_progress, stop).with_open(corpus)
 
 
 def retry_failed(
     corpus: Corpus,
     settings: Settings,
-    embedding: Embedding,
+    embeddings: Embeddings,
     *,
     on_progress: Tell = lambda _progress: None,
     stop: threading.Event | None = None,
@@ -133,7 +141,7 @@ def retry_failed(
         listed = list(group)
         metadata = listed[0].options.get("metadata", {})
         options = RunOptions(root_name=root_name, metadata=metadata, retry=True)
-        run = _Run(Path(root), settings, embedding, options, on_progress, stop)
+        run = _Run(Path(root), settings, embeddings, options, on_progress, stop)
         entries = [SourceFile(n.path, n.file, n.path.stat().st_size) for n in listed if n.path.is_file()]
         sizes = sum(entry.size for entry in entries)
         total.add(run.with_entries(corpus, entries, (len(entries), sizes), whole=False))
@@ -147,14 +155,14 @@ class _Run:
         self,
         path: Path,
         settings: Settings,
-        embedding: Embedding,
+        embeddings: Embeddings,
         options: RunOptions,
         on_progress: Tell,
         stop: threading.Event,
     ) -> None:
         self.path = path
         self._settings = settings
-        self._embedding = embedding
+        self._embeddings = embeddings
         self._options = options
         self._on_progress = on_progress
         self._stop = stop
@@ -172,6 +180,8 @@ class _Run:
         how = {"images": limits.ocr, "hard_links": limits.hard_links}
         listed = partial(list_files, self.path, only=names, resolved=True, **how)
         totals, entries = _totals(listed(), self._stop), listed()
+        if self._embeddings.chooses and not corpus.documents.count():
+            self._choose_model(corpus, listed())
         return self.with_entries(corpus, entries, totals, whole=names is None and self.path.is_dir())
 
     def with_entries(
@@ -186,17 +196,34 @@ class _Run:
         root = self.path if self.path.is_dir() else self.path.parent
         with self._means(corpus) as (reader, preparation):
             pipeline = Pipeline(corpus, reader, preparation, on_progress=self._on_progress, stop=self._stop)
-            return pipeline.run(entries, str(root), self._options, totals, whole=whole)
+            summary = pipeline.run(entries, str(root), self._options, totals, whole=whole)
+        if self._embeddings.chooses:
+            warn_of_misfit(corpus)
+        return summary
+
+    def _choose_model(self, corpus: Corpus, entries: Iterable[SourceFile | Skipped]) -> None:
+        """Give an empty corpus the model that fits the first documents; they are read for this alone, without OCR."""
+        limits = self._settings.ingest.model_copy(update={"ocr": False})
+        languages: Counter[str] = Counter()
+        with Reader(limits, papers="topic" in self._options.metadata, stop=self._stop) as reader:
+            files = (entry for entry in entries if isinstance(entry, SourceFile))
+            found = (item for file in files for item in reader.read(file) if isinstance(item, Document))
+            for document in islice(found, LOOKED_AT):
+                language = document_language(document.metadata.get("language"), document.text)
+                languages.update([language] if language else [])
+        choice = choose(languages)
+        corpus.adopt(self._embeddings.named(choice.model).manifest)
+        logger.info("Corpus %r is embedded with %s (%s).", corpus.name, choice.model, choice.reason)
 
     @contextmanager
     def _means(self, corpus: Corpus) -> Iterator[tuple[FileReader, Preparation]]:
         """Open what reads files and makes trees and vectors: this process, or Ray's workers."""
-        settings, embedding = self._settings, self._embedding
+        settings, embedding = self._settings, self._embeddings.recorded(corpus.manifest)
         papers = "topic" in self._options.metadata
         if settings.ingest.ray_address:
             from ingestion.distributed.ray_run import RayCrew, RayPreparation, RayReader  # noqa: PLC0415  # optional
 
-            with RayCrew(settings, papers=papers, stop=self._stop) as crew:
+            with RayCrew(embedding.settings, papers=papers, stop=self._stop) as crew:
                 yield RayReader(crew), RayPreparation(crew)
         else:
             splitter = TreeSplitter(settings.chunk, embedding.model.count_tokens, embedding.passage_tokens)
@@ -207,6 +234,19 @@ class _Run:
                 ) as cutter,
             ):
                 yield reader, LocalPreparation(corpus, embedding, splitter, cutter, embedding.batch_leaves)
+
+
+def warn_of_misfit(corpus: Corpus) -> None:
+    """Log a warning where most documents are in another language than the corpus's model knows."""
+    languages = corpus.catalogue.languages()
+    if is_misfit(corpus.manifest.model, languages):
+        logger.warning(
+            "Most documents of corpus %r are not in English, which its embedding model %r was made for. "
+            "`python -m ingestion reembed --corpus %s` takes the one that fits.",
+            corpus.name,
+            corpus.manifest.model,
+            corpus.name,
+        )
 
 
 def _rebuild(run: _Run, settings: Settings, embedding: Embedding, corpus: str) -> Summary:

@@ -81,7 +81,7 @@ class Services:
 
     def other_embedder(self, model: str) -> str:
         """Return a warning that an embedding model is not the loaded one; empty if it is, or for no name."""
-        loaded = self.settings.embed.model
+        loaded = self.settings.embed.plain_model
         if model in {"", loaded}:
             return ""
         return f"The embedding model {model!r} is not served; {loaded!r} is, and was used."

@@ -5,9 +5,11 @@ Flow: `main.py`, the command line, the evaluation and the measurements -> **here
 
 import logging
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import partial
+from threading import Lock
 from typing import Any
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -25,13 +27,15 @@ from errors import (
     TooManyCorporaError,
     UnknownCorpusError,
 )
-from index.build import Embedding, open_corpus, servers_of
+from index.build import Embedding, Embeddings, open_corpus, servers_of
 from index.corpus import ALL, Corpus, corpus_names, exists, member_names
 from index.disk import failing_store, repair
 from index.documents.store import Document
 from index.embedding.cached import CachedEmbedding
+from index.embedding.followed import FollowedEmbedding
 from index.joined import JoinedCorpus
 from index.layout.access import Access, Writing
+from index.lexical.language import document_language
 from index.maintenance.corpora import documents_on_disk
 from index.replica import make_folders
 from query_engine.engine import Engine
@@ -76,7 +80,7 @@ class Engines:
         access: how corpora are opened; None: as their writer, for a program that is not a service.
 
     Attributes:
-        embedding: the model that all corpora share.
+        embeddings: the models of the corpora, each loaded once.
 
     Raises:
         ModelError: a model is missing or damaged.
@@ -86,10 +90,10 @@ class Engines:
     def __init__(self, settings: Settings, *, access: Access | None = None) -> None:
         self._settings = settings
         self._access = access or Writing()
-        self.embedding = Embedding(settings)
-        embedder = self.embedding.embedder  # now, so that a missing model stops the start
-        kept, multilingual = settings.embed.kept_vectors, self.embedding.multilingual
-        self._embedder = CachedEmbedding(embedder, kept, multilingual=multilingual)
+        self.embeddings = Embeddings(settings)
+        self._cached: dict[int, CachedEmbedding] = {}
+        self._cached_lock = Lock()
+        self._loaded(self.embeddings.of(settings.index.corpus))  # now, so that a missing model stops the start
         check_expansion(settings)
         self._language_models = build_language_models(settings)
         self._passage_reader = shipped_reader()
@@ -103,9 +107,14 @@ class Engines:
         self._next_retry_s = 0.0  # on the monotonic clock
 
     @property
+    def embedding(self) -> Embedding:
+        """The model for what belongs to no corpus, such as texts of pipelines and collections of others."""
+        return self.embeddings.named()
+
+    @property
     def embedder(self) -> BaseEmbedding:
-        """The embedding model, which remembers the vectors of the last questions."""
-        return self._embedder
+        """The same model, loaded; it remembers the vectors of the last questions."""
+        return self._loaded(self.embedding)
 
     @property
     def reranker(self) -> Reranker | None:
@@ -188,7 +197,9 @@ class Engines:
         """
         settings = self._settings
         sentences = settings.answer.sentence_leaves
-        corpus = corpus_for_documents(documents, settings.chunk, self.embedding, sentences=sentences, name=name)
+        languages = (document_language(one.metadata.get("language"), one.text) for one in documents)
+        embedding = self.embeddings.fitting(Counter(language for language in languages if language))
+        corpus = corpus_for_documents(documents, settings.chunk, embedding, sentences=sentences, name=name)
         try:
             with closing(corpus):
                 yield self._engine(corpus, only_sure=only_sure, writer=writer)
@@ -208,11 +219,12 @@ class Engines:
         """
         settings = self._settings
         sentences = settings.answer.sentence_leaves
-        add_documents(engine.corpus, documents, settings.chunk, self.embedding, sentences=sentences)
+        embedding = self.embeddings.recorded(engine.corpus.manifest)
+        add_documents(engine.corpus, documents, settings.chunk, embedding, sentences=sentences)
 
     def embed_query(self, text: str) -> list[float]:
-        """Return the vector of a question, shape (dimension,), as searches use it; blocks."""
-        return self._embedder.get_query_embedding(text)
+        """Return the vector of a question for collections of others, shape (dimension,); blocks."""
+        return self.embedder.get_query_embedding(text)
 
     def names(self) -> list[str]:
         """Corpora on disk, sorted; a reader makes the folders of those that it finds in its database."""
@@ -226,7 +238,8 @@ class Engines:
         Keys: `corpora` (open ones: name -> documents, leaves, and generation: the number of the commit that is shown),
         `on_disk` (others that were looked at: name -> documents), `refused` (those that cannot be opened or read: name
         -> error's code and detail, and `stores`, the names of those of its stores that fail as far as that is known),
-        `embedding` (model), `synthesizer` (provider), `llm_ready` and `llm_reason` (how its last answer went).
+        `embedding` (the default corpus's model), `synthesizer` (provider), `llm_ready` and `llm_reason` (how its last
+        answer went).
         """
         return {
             "corpora": {
@@ -240,7 +253,7 @@ class Engines:
             },
             "on_disk": dict(self._on_disk),
             "refused": {name: _told(errors) for name, errors in self._errors().items()},
-            "embedding": self.embedding.manifest.model,
+            "embedding": self.embeddings.of(self._settings.index.corpus).manifest.model,
             "synthesizer": self._settings.llm.provider,
             "llm_ready": self._language_models.ready,
             "llm_reason": self._language_models.reason,
@@ -260,7 +273,7 @@ class Engines:
         for name in self.names():
             if name not in known and not any(found.values()):
                 try:
-                    found[name] = documents_on_disk(name, self._settings, self.embedding.manifest)
+                    found[name] = documents_on_disk(name, self._settings, self.embeddings.of(name).manifest)
                 except (IndexDamagedError, IndexMismatchError) as error:
                     self._refused[name] = error
                 except RagError:
@@ -270,7 +283,7 @@ class Engines:
     def close(self) -> None:
         """Close every corpus, and the connections to the server of an embedding model."""
         self._open_engines.close()
-        self.embedding.close()
+        self.embeddings.close()
 
     def _retry_unavailable(self) -> None:
         if time.monotonic() < self._next_retry_s:
@@ -408,7 +421,7 @@ class Engines:
 
     def _open_corpus(self, name: str, *, create: bool) -> Corpus:
         try:
-            manifest = self.embedding.opening_manifest()
+            manifest = self.embeddings.of(name).opening_manifest()
             corpus = open_corpus(name, self._settings, manifest, create=create, access=self._access)
             try:
                 corpus.open_derived()
@@ -438,7 +451,8 @@ class Engines:
         models = self._language_models.chosen(writer)
         answer = self._settings.answer
         documents = stored_documents(corpus.documents)
-        reader = LeafReader(self._passage_reader, documents, corpus.lexical_index, self._embedder, answer.quote_chars)
+        embedder = FollowedEmbedding(lambda: [self._loaded(self.embeddings.recorded(one)) for one in corpus.models()])
+        reader = LeafReader(self._passage_reader, documents, corpus.lexical_index, embedder, answer.quote_chars)
         quoting = ExtractiveSynthesizer(reader)
         settings = self._settings
         # A language model decides itself whether the passages answer.
@@ -450,20 +464,32 @@ class Engines:
         condenser = Condenser(helper, ASIDE_S) if helper else Condenser()
         return Engine(
             corpus,
-            self._embedder,
+            embedder,
             reader,
             models.writers,
             quoting,
             settings=settings,
-            pipeline=self._pipeline(corpus, helping),
+            pipeline=self._pipeline(corpus, embedder, helping),
             condenser=condenser,
             planner=Planner(helper, ASIDE_S),
             helper=helper,
             writer=writer,
         )
 
-    def _pipeline(self, corpus: Corpus, model: LoadedModel | None) -> RetrievalPipeline:
-        expansions = build_expansions(self._settings, corpus, self._embedder, model)
+    def _loaded(self, embedding: Embedding) -> CachedEmbedding:
+        """Return a model that remembers the vectors of the last questions, loading it if need be."""
+        with self._cached_lock:
+            if id(embedding) not in self._cached:
+                self._cached[id(embedding)] = CachedEmbedding(
+                    embedding.embedder,
+                    self._settings.embed.kept_vectors,
+                    multilingual=embedding.multilingual,
+                    dimension=embedding.manifest.identity.dimension,
+                )
+            return self._cached[id(embedding)]
+
+    def _pipeline(self, corpus: Corpus, embedder: BaseEmbedding, model: LoadedModel | None) -> RetrievalPipeline:
+        expansions = build_expansions(self._settings, corpus, embedder, model)
         # Who chooses quotes wants no language model, not even for the ranking.
         if self._reranker is None or (model is None and self._settings.rerank.method == "listwise"):
             return RetrievalPipeline(expansions)

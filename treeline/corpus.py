@@ -131,10 +131,10 @@ class OpenCorpus:
         from ingestion.build import ingest_into  # noqa: PLC0415  # see above
         from ingestion.schema import RunOptions  # noqa: PLC0415
 
-        corpus, embedding, stop = self._engine.corpus, self._engines.embedding, threading.Event()
+        corpus, embeddings, stop = self._engine.corpus, self._engines.embeddings, threading.Event()
         run = RunOptions(**options)
         return ingest_into(
-            corpus, Path(path), self._settings, embedding, options=run, on_progress=lambda _: None, stop=stop
+            corpus, Path(path), self._settings, embeddings, options=run, on_progress=lambda _: None, stop=stop
         )
 
     def close(self) -> None:

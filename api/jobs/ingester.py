@@ -21,7 +21,7 @@ class Ingester:
     """Writes into the corpora of a running service. The caller ensures that nothing else writes into the same one.
 
     Args:
-        engines: hold the corpora open, and the embedding model that they share.
+        engines: hold the corpora open, and their embedding models.
         settings: how to read, cut and embed.
     """
 
@@ -39,10 +39,12 @@ class Ingester:
             # Nothing is made, so nothing has to be shared with the questions.
             plan = ingest(path, self._settings, corpus=corpus, options=options, on_progress=tell, stop=stop)
             return result_of(plan, chunks_total=0)
-        embedding = self._engines.embedding
+        embeddings = self._engines.embeddings
         with self._engines.lease(corpus, create=True) as engine:
             opened = engine.corpus
-            summary = ingest_into(opened, path, self._settings, embedding, options=options, on_progress=tell, stop=stop)
+            summary = ingest_into(
+                opened, path, self._settings, embeddings, options=options, on_progress=tell, stop=stop
+            )
             return result_of(summary, chunks_total=opened.documents.leaf_count())
 
     def retry(self, corpus: str, tell: Tell, stop: threading.Event, within: Sequence[Path] | None = None) -> Result:
@@ -59,6 +61,6 @@ class Ingester:
         """
         with self._engines.lease(corpus) as engine:
             opened = engine.corpus
-            embedding = self._engines.embedding
-            summary = retry_failed(opened, self._settings, embedding, on_progress=tell, stop=stop, within=within)
+            embeddings = self._engines.embeddings
+            summary = retry_failed(opened, self._settings, embeddings, on_progress=tell, stop=stop, within=within)
             return result_of(summary, chunks_total=opened.documents.leaf_count())

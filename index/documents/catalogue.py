@@ -206,6 +206,13 @@ class Catalogue:
             last_ingested_at=max((row.newest for row in rows), default=None),
         )
 
+    def languages(self) -> dict[str, int]:
+        """Return the number of documents of each language that documents name, counted now."""
+        named = sa.select(text_of("language").label("language")).subquery()
+        count = sa.func.count().label("documents")
+        rows = self._rows(sa.select(named.c.language, count).group_by(named.c.language))
+        return {row.language: row.documents for row in rows if row.language}
+
     def _topics(self) -> dict[str, int]:
         """Return the documents of each topic; one of several topics counts for each."""
         # PostgreSQL takes an expression twice, with other parameters, for two different ones.

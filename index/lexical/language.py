@@ -96,6 +96,16 @@ def plain_language(text: str) -> str | None:
     return language if language != "en" or _function_word_votes(text)["en"] >= MIN_VOTES else None
 
 
+def document_language(named: object, text: str) -> str | None:
+    """Return the language that a document's metadata name, else that of its text, see `plain_language`.
+
+    Args:
+        named: the value of `language` in its metadata; anything but a word counts as none.
+        text: of the document.
+    """
+    return named if named and isinstance(named, str) else plain_language(text)
+
+
 def _function_word_votes(question: str) -> dict[str, int]:
     """Return how many of a question's words are function words of each language."""
     asked = question[:MAX_CHARS]

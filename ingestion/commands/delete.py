@@ -10,7 +10,7 @@ from contextlib import closing
 from typing import Any
 
 from errors import CorpusLockedError
-from index.build import Embedding, open_corpus
+from index.build import Embeddings, open_corpus
 from index.corpus import Corpus
 from index.documents.filters import filter_value
 from ingestion.commands.options import add_corpus, corpus_of
@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Delete, and print how many; 1 when a document that was named is not there."""
     name = corpus_of(arguments, settings)
     try:
-        with closing(open_corpus(name, settings, Embedding(settings).manifest)) as corpus:
+        with closing(open_corpus(name, settings, Embeddings(settings).of(name).manifest)) as corpus:
             done = _delete(corpus, arguments.filter, Uploads(settings), dry_run=arguments.dry_run)
     except CorpusLockedError as error:
         if error.url is None:

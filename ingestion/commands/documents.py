@@ -11,7 +11,7 @@ from dataclasses import asdict
 from typing import Any
 
 from errors import CorpusLockedError, UnknownDocumentError
-from index.build import Embedding, open_corpus
+from index.build import Embeddings, open_corpus
 from index.corpus import Corpus
 from index.documents.filters import filter_value
 from ingestion.commands.options import add_corpus, corpus_of, count
@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Print what was asked for."""
     name = corpus_of(arguments, settings)
     try:
-        with closing(open_corpus(name, settings, Embedding(settings).manifest)) as corpus:
+        with closing(open_corpus(name, settings, Embeddings(settings).of(name).manifest)) as corpus:
             found = _document(corpus, arguments) if arguments.action == "show" else _page(corpus, arguments)
     except CorpusLockedError as error:
         if error.url is None:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from errors import CorpusLockedError
-from index.build import Embedding
+from index.build import Embeddings
 from index.documents.store import Metadata
 from ingestion.build import ingest
 from ingestion.commands.options import add_corpus, add_json_lines, corpus_of, count
@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     path = watchable(arguments.path) if arguments.watch else arguments.path
     share = settings.ingest.max_skipped_share
 
-    def work(options: RunOptions, tell: Tell, stop: threading.Event, embedding: Embedding | None = None) -> Summary:
+    def work(options: RunOptions, tell: Tell, stop: threading.Event, embeddings: Embeddings | None = None) -> Summary:
         try:
             return ingest(
                 path,
@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
                 corpus=corpus,
                 options=options,
                 rebuild=arguments.rebuild,
-                embedding=embedding,
+                embeddings=embeddings,
                 on_progress=tell,
                 stop=stop,
             )
@@ -83,11 +83,11 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         )
         show(summary)
         return code
-    embedding = Embedding(settings)
+    embeddings = Embeddings(settings)
 
     def bring(names: tuple[str, ...] | None, tell: Tell, stop: threading.Event) -> Summary:
         changed = options if names is None else replace(options, files=names, prune=True)
-        return work(changed, tell, stop, embedding)
+        return work(changed, tell, stop, embeddings)
 
     return follow_watched(path, bring, show, json_lines=arguments.json_lines, max_skipped_share=share)
 

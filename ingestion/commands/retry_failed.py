@@ -9,7 +9,7 @@ import threading
 from contextlib import closing
 
 from errors import CorpusLockedError
-from index.build import Embedding, open_corpus
+from index.build import Embeddings, open_corpus
 from ingestion.build import retry_failed
 from ingestion.commands.options import add_corpus, add_json_lines, corpus_of
 from ingestion.console.progress import Tell
@@ -30,10 +30,10 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
     def work(tell: Tell, stop: threading.Event) -> Summary:
         name = corpus_of(arguments, settings)
-        embedding = Embedding(settings)
+        embeddings = Embeddings(settings)
         try:
-            with closing(open_corpus(name, settings, embedding.opening_manifest())) as corpus:
-                return retry_failed(corpus, settings, embedding, on_progress=tell, stop=stop)
+            with closing(open_corpus(name, settings, embeddings.of(name).opening_manifest())) as corpus:
+                return retry_failed(corpus, settings, embeddings, on_progress=tell, stop=stop)
         except CorpusLockedError as error:
             if error.url is None:
                 raise

@@ -13,7 +13,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 from errors import IndexDamagedError, UnknownCorpusError
-from index.build import Embedding, servers_of
+from index.build import Embeddings, servers_of
 from index.corpus import Corpus, check_corpus_name, corpus_names, exists
 from index.documents.blobs import without_blobs
 from index.documents.sources import SourceNote
@@ -45,7 +45,7 @@ def reembed(
 
     Args:
         name: of the corpus.
-        settings: the new model, prefixes and chunk sizes.
+        settings: the new model, prefixes and chunk sizes; `auto` takes the model that fits all documents.
         on_progress: called after each commit; its files and bytes are documents.
         stop: set it, from any thread, to end after the batch that is being written.
 
@@ -64,8 +64,9 @@ def reembed(
     finish_swap(target)
     if not exists(target):
         raise UnknownCorpusError.of(name, corpus_names(target.parent))
-    embedding, servers = Embedding(settings), servers_of(settings)
+    servers = servers_of(settings)
     with closing(open_folder(target, Manifest.read(target), servers, access=Writing(alone=True))) as old:
+        embedding = Embeddings(settings).fitting(old.catalogue.languages())
         manifest = embedding.opening_manifest()
         if _same(old.manifest, manifest) and _current(old):
             return Summary(name, unchanged=old.documents.count())

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from errors import IndexDamagedError
-from index.build import Embedding, open_corpus, servers_of
+from index.build import Embeddings, open_corpus, servers_of
 from index.corpus import Corpus, check_corpus_name
 from index.documents.span_tree import node_id, split_node_id
 from index.documents.splitter import TreeSplitter
@@ -48,7 +48,7 @@ def repair(name: str, settings: Settings) -> RepairReport:
         ModelError: leaves have to be embedded, and the model cannot be loaded.
     """
     check_corpus_name(name)
-    embedding = Embedding(settings)
+    embedding = Embeddings(settings).of(name)
     corpus = open_corpus(name, settings, embedding.opening_manifest(), access=Writing(alone=True))
     try:
         before = examine(settings.index.dir / name, servers_of(settings))

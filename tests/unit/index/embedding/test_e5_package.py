@@ -115,10 +115,10 @@ def test_a_gpu_is_refused(tmp_path: Path) -> None:
         _ = Embedding(Settings(embed=embed, chunk=CHUNK)).embedder
 
 
-def test_without_the_package_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_package_its_list_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
 
-    with pytest.raises(ModelError, match=r"\.\[multilingual\]"):
+    with pytest.raises(ModelError, match=r"requirements-models"):
         load_embedding_model("multilingual", tmp_path)
 
 
