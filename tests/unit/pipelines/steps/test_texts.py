@@ -107,17 +107,6 @@ def test_a_summary_of_all_quotes_with_places_and_begins_with_the_query() -> None
     assert TEXT[citation["start"] - 10 : citation["end"] - 10] == citation["quote"]
 
 
-def test_an_explanation_names_ranks_search_and_words() -> None:
-    state = over(["Wind turns blades.", "Rain falls."], "tf_idf_reranker", "explain")
-
-    assert state.values("explanation") == [
-        "the search: rank 1, reranker 1 (cosine 0.816): rank 1. similar in meaning (0.80). "
-        "Holds 2 of the query's 2 words",
-        "the search: rank 2, reranker 1 (cosine 0): rank 2. similar in meaning (0.80). Holds 0 of the query's 2 words; "
-        "not: turn, blade",
-    ]
-
-
 @pytest.mark.parametrize("step", BUILT_IN, ids=lambda step: step.id)
 def test_a_declaration_says_what_a_page_needs(step: type) -> None:
     info = step.get_info()  # type: ignore[attr-defined]
