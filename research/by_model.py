@@ -10,13 +10,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from errors import LLMError
+from query_engine.llms.helper import PromptHelper
 from query_engine.prompting.builder import PROMPTS
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.passage import Passage
 from query_engine.text.term_weights import TermWeights, question_weights
 from research.by_rules import Notes, RuleReviewer
 from research.found_documents import best_sentence
-from research.schema import Contradiction, ModelHelper, Review
+from research.schema import Contradiction, Review
 from research.tags import ReviewReply, read_queries, read_review
 from research.wording import was_asked
 
@@ -46,7 +47,7 @@ class ModelReviewer:
 
     def __init__(
         self,
-        helper: ModelHelper,
+        helper: PromptHelper,
         notes: Notes,
         rules: RuleReviewer,
         words: TermWeights,

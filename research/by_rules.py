@@ -27,7 +27,7 @@ class Notes:
         question: the whole one.
         asked: all queries, in order.
         found: query -> its passages, best first.
-        fused: all passages, best first.
+        merged: all passages, the first of each query first.
         useful: those that reviews kept, in the order in which they did.
         summaries: of reviews, in order.
     """
@@ -35,7 +35,7 @@ class Notes:
     question: str
     asked: list[str] = field(default_factory=list)
     found: dict[str, tuple[Passage, ...]] = field(default_factory=dict)
-    fused: tuple[Passage, ...] = ()
+    merged: tuple[Passage, ...] = ()
     useful: list[Passage] = field(default_factory=list)
     summaries: list[str] = field(default_factory=list)
 
@@ -68,11 +68,11 @@ class RuleReviewer:
         """
         self.evidence = one = self._best(queries)
         if self._enough(one):
-            return Review(one.passages[:KEPT] or self._notes.fused, "", True, (), ())
+            return Review(one.passages[:KEPT] or self._notes.merged, "", True, (), ())
         next_queries = self._reworded(one) if looking else ()
         self._wordings += next_queries
         missing = f"{self._notes.question}{_words(one.confidence)}"
-        return Review(self._notes.fused, "", False, (missing,), next_queries)
+        return Review(self._notes.merged, "", False, (missing,), next_queries)
 
     @property
     def covered(self) -> Confidence | None:
@@ -83,7 +83,7 @@ class RuleReviewer:
         """Return the evidence with what this round's queries found, if that covers the question better."""
         found, before = self._notes.found, self.evidence
         if before is None:
-            return self._judged(found.get(self._notes.question) or self._notes.fused)
+            return self._judged(found.get(self._notes.question) or self._notes.merged)
         new = [found[query] for query in queries if query in found and query in self._wordings]
         if self._enough(before) or not new:
             return before

@@ -3,7 +3,7 @@
 Flow: `modes.py` -> `Engine.stream` reads the question -> **here** gathers -> the engine's gate and synthesizers answer
 from what was gathered.
 
-    begin (queries) -> search (side by side, fused, reranked) -> review -> search … -> stop
+    begin (queries) -> search (side by side, merged) -> review -> search … -> stop
 
 The loop ends when a review finds the passages sufficient, no new query is left, the useful passages fill the context,
 or the rounds or the time are used up. Failures are reported, and the loop continues: without the failed search, or by
@@ -13,8 +13,9 @@ The engine's stages are a plain iterator; the rounds run in a thread of their ow
 at once. `ended` waits for that thread and for the searches'.
 """
 
+import sys
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future, wait
 from contextlib import suppress
 from dataclasses import dataclass
@@ -26,8 +27,8 @@ from errors import OutOfTimeError, RagError
 from query_engine import steps as engine_steps
 from query_engine.answerability.classifier import Confidence
 from query_engine.answerability.part_coverage import PartEvidence
+from query_engine.llms.helper import PromptHelper
 from query_engine.retrieval.multi_part import SearchContext, merge
-from query_engine.retrieval.pipeline import Reranking
 from query_engine.runtime.threads import POLL_S, start_thread
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Step
@@ -38,8 +39,7 @@ from research.by_model import ModelReviewer
 from research.by_rules import Notes, RuleReviewer
 from research.contradictions import find_contradictions
 from research.found_documents import found_documents
-from research.fusion import fuse, rerank
-from research.schema import Contradiction, ModelHelper, Review, Round, Search
+from research.schema import Contradiction, Review, Round, Search
 from research.wording import was_asked
 from settings import ResearchSettings
 
@@ -65,14 +65,12 @@ class Tools:
     Attributes:
         search: finds passages for a query.
         helper: asks the language model; None goes by rules.
-        reranking: reorders the fused passages; None leaves them.
         options: of the loop.
         sufficient_from: confidence from which no further round is needed, where rules review.
     """
 
     search: Search
-    helper: ModelHelper | None
-    reranking: Reranking | None
+    helper: PromptHelper | None
     options: ResearchSettings
     sufficient_from: float
 
@@ -134,7 +132,7 @@ class Research:
                 self.stop.set()
         passages = self._passages()
         shown: list[Step] = []
-        for found in find_contradictions(self._notes.question, passages, self._context.words):
+        for found in find_contradictions(self._notes.question, passages):
             self._show(found, shown.append)
         yield from shown
         self.retrieval = Retrieval(passages, {"retrieve": _ms_since(started)}, tuple(self._warnings))
@@ -197,12 +195,8 @@ class Research:
             for warning in found.warnings:
                 self._warn(warning, tell)
         self._spent_ms = {"search": _ms_since(self._round_began)}
-        fused = fuse([self._notes.found[query] for query in queries if query in self._notes.found])
-        fused, skipped = rerank(self._notes.question, fused, self._tools.reranking, self._limit)
-        if skipped is not None:
-            self._warn(skipped, tell)
-        self._notes.fused = fused if number == 1 else fuse(list(self._notes.found.values()))
-        return fused[:RESULTS]
+        self._notes.merged = self._merged(self._notes.found.values())
+        return self._merged(self._notes.found[query] for query in queries if query in self._notes.found)[:RESULTS]
 
     def _review(
         self, number: int, queries: tuple[str, ...], passages: tuple[Passage, ...], tell: Tell
@@ -275,11 +269,17 @@ class Research:
         """Return the passages of all rounds within the budget, useful ones first."""
         notes, options = self._notes, self._context.options
         by_model = any(one.review.by == "model" for one in self.rounds)
-        if len(notes.found) == 1 and self._tools.reranking is None and not by_model:
+        if len(notes.found) == 1 and not by_model:
             return next(iter(notes.found.values()))
-        return merge([(*notes.useful, *notes.fused)], options)
+        return merge([(*notes.useful, *notes.merged)], options)
 
-    def _model_reviewer(self, helper: ModelHelper, tell: Tell) -> ModelReviewer:
+    def _merged(self, lists: Iterable[Sequence[Passage]]) -> tuple[Passage, ...]:
+        """Return the passages of several searches in turns, none twice, however many there are."""
+        return merge(
+            lists, self._context.options.model_copy(update={"budget_chars": sys.maxsize, "top_k": sys.maxsize})
+        )
+
+    def _model_reviewer(self, helper: PromptHelper, tell: Tell) -> ModelReviewer:
         return ModelReviewer(
             helper,
             self._notes,

@@ -10,7 +10,6 @@ from query_engine.answerability.classifier import Confidence
 from query_engine.llms.helper import PromptHelper
 from query_engine.llms.reply import Thought
 from query_engine.retrieval.multi_part import SearchContext
-from query_engine.retrieval.pipeline import Reranking
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Step
@@ -19,7 +18,7 @@ from query_engine.schema.retrieval_result import Retrieval
 from research.loop import Research, Tools
 from research.schema import Round, RoundStep
 from research.steps import round_done
-from settings import RerankSettings, ResearchSettings, RetrievalSettings
+from settings import ResearchSettings, RetrievalSettings
 from tests.fakes.llm import FakeLLM, ReplyingLLM, asker, passage
 from tests.fakes.threads import question_threads_end
 from tests.fakes.words import FakeWords
@@ -86,7 +85,6 @@ def research(
     question: str = QUESTION,
     *,
     deadline: Deadline | None = None,
-    reranking: Reranking | None = None,
     search: Callable[..., Retrieval] | None = None,
     **options: float,
 ) -> Research:
@@ -99,7 +97,7 @@ def research(
         deadline or Deadline(60),
     )
     settings = ResearchSettings(**options)
-    return Research(question, context, Tools(search or world.search, helper, reranking, settings, 0.7))
+    return Research(question, context, Tools(search or world.search, helper, settings, 0.7))
 
 
 def run(one: Research) -> list[Step]:
@@ -349,8 +347,9 @@ def test_a_contradiction_that_the_model_names_is_shown_with_both_documents() -> 
 
 
 def test_by_rules_a_contradiction_is_shown_too() -> None:
-    other = passage("Albert Betz published the rotor limit in 1926.", "other.md", title="Other")
-    world = World({SIMPLE: [BETZ, other]}, {"betz.md": 0.9})
+    one_side = passage("The rotor limit is required by law.", "betz.md", title="Betz")
+    other = passage("The rotor limit is optional by law.", "other.md", title="Other")
+    world = World({SIMPLE: [one_side, other]}, {"betz.md": 0.9})
 
     one = research(world, None, SIMPLE)
     run(one)
@@ -420,24 +419,6 @@ def test_rounds_end_at_the_last_one_and_when_the_room_is_full() -> None:
     steps = run(one)
     assert len(rounds(steps)) == 1
     assert "fill the room" in steps[-1].text
-
-
-class Backwards:
-    name = "cross_encoder"
-
-    def score(self, _question: str, texts: Sequence[str], _deadline: Deadline) -> list[float]:
-        return [float(place) for place, _ in enumerate(texts)]
-
-
-def test_the_fused_passages_are_reranked() -> None:
-    world = World({SIMPLE: [BETZ, SEA]})
-    reranking = Reranking(Backwards(), lambda _: [], RerankSettings())
-
-    one = research(world, asker(course("none", review("1", "yes"))), SIMPLE, reranking=reranking)
-    (only,) = rounds(run(one))
-
-    assert [found.place.doc_id for found in only.found] == ["sea.md", "betz.md"]
-    assert [passage.doc_id for passage in one.retrieval.passages] == ["sea.md", "betz.md"]
 
 
 def test_instructions_in_a_page_stay_text() -> None:
