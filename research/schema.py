@@ -115,7 +115,6 @@ class Review:
         sufficient: they answer the question, together with those of earlier rounds.
         missing: what is not answered yet, in words for people; empty if `sufficient`.
         queries: what to search for next; none if there is no idea left.
-        contradictions: between documents, where a language model named them.
         by: who reviewed.
     """
 
@@ -124,7 +123,6 @@ class Review:
     sufficient: bool
     missing: tuple[str, ...] = ()
     queries: tuple[str, ...] = ()
-    contradictions: tuple[Contradiction, ...] = ()
     by: By = "rules"
 
 
