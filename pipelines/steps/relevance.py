@@ -51,7 +51,7 @@ def scored_sentences(reader: PassageReader, query: str, text: str) -> list[Score
         Scored(score, layout.units[place].start, layout.units[place].end)
         for places, scores in zip(windows, read, strict=True)
         for place, score in zip(places, scores.units, strict=True)
-        if math.isfinite(score) and not layout.units[place].label
+        if math.isfinite(score) and not layout.units[place].label and _says_something(layout.words(place))
     ]
 
 
@@ -59,6 +59,11 @@ def best_spans(sentences: Iterable[Scored], most: int) -> list[tuple[int, int]]:
     """Return the places of the sentences that most likely answer, at most so many, in their order."""
     best = sorted(sentences, key=lambda one: -one.score)[:most]
     return sorted((one.start, one.end) for one in best)
+
+
+def _says_something(words: str) -> bool:
+    """Say whether a unit is neither a rule nor the lead of a list."""
+    return not words.endswith(":") and any(map(str.isalnum, words))
 
 
 def _windows(units: list[tuple[int, int]]) -> list[range]:

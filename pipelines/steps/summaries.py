@@ -4,6 +4,7 @@ Flow: a text column -> the sentences that most likely answer the query (`relevan
 model, and every sentence is in the documents. Where a model is asked for, `model_summaries.py` lets it write.
 """
 
+from itertools import zip_longest
 from typing import Any
 
 from pipelines.handler import StepHandler
@@ -98,19 +99,20 @@ class ResultsSummarizer(Step):
             for warning in summary.warnings:
                 handler.warn(warning)
             return state.with_aggregated(self.given.output_column, summary.text, summary.citations)
-        read = read_texts([text for *_, text in documents], query, handler)
-        # Of sentences that say the same words the first one.
-        found: dict[str, tuple[Scored, Row]] = {}
-        for (_, doc_id, title, _, start, text), sentences in zip(documents, read, strict=True):
-            for one in sentences:
-                place = {"start": one.start + start, "end": one.end + start, "quote": text[one.start : one.end]}
-                found.setdefault(
-                    _one_line(text, one.start, one.end), (one, {"doc_id": doc_id, "title": title, **place})
-                )
-        best = set(sorted(found, key=lambda quote: -found[quote][0].score)[: self.given.sentences])
-        quotes = [quote for quote in found if quote in best]
-        text = " ".join(f"{quote} [{number}]" for number, quote in enumerate(quotes, start=1))
-        citations = [{"number": number, **found[quote][1]} for number, quote in enumerate(quotes, start=1)]
+        texts = [text for *_, text in documents]
+        ranked = [sorted(row, key=lambda one: -one.score) for row in read_texts(texts, query, handler)]
+        # The best sentence of each document, then the second of each: the table's order says which documents are best.
+        found: dict[str, tuple[int, Scored]] = {}
+        for turn in zip_longest(*ranked):
+            for place, one in enumerate(turn):
+                if one is not None and len(found) < self.given.sentences:
+                    found.setdefault(_one_line(texts[place], one.start, one.end), (place, one))
+        chosen = sorted(found.items(), key=lambda quote: (quote[1][0], quote[1][1].start))
+        text = " ".join(f"{quote} [{number}]" for number, (quote, _) in enumerate(chosen, start=1))
+        citations = [
+            {"number": number, **_cited(documents[place], one)}
+            for number, (_, (place, one)) in enumerate(chosen, start=1)
+        ]
         return state.with_aggregated(self.given.output_column, text, citations)
 
 
@@ -127,6 +129,13 @@ def _documents(state: PipelineState, column: str) -> list[list[Any]]:
     starts = values("start", 0) if column == FULL_TEXT else [0] * state.count
     names = (values("id", ""), values("doc_id", ""), values("title", ""), values("url", None))
     return [list(row) for row in zip(*names, starts, state.texts(column), strict=True)]
+
+
+def _cited(document: list[Any], one: Scored) -> Row:
+    """Return where a sentence of a document stands, and its words."""
+    _, doc_id, title, _, start, text = document
+    place = {"start": one.start + start, "end": one.end + start, "quote": text[one.start : one.end]}
+    return {"doc_id": doc_id, "title": title, **place}
 
 
 def _one_line(text: str, start: int, end: int) -> str:

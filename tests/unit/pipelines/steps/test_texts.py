@@ -108,6 +108,16 @@ def test_a_summary_of_all_quotes_with_places_and_begins_with_the_query() -> None
     assert TEXT[citation["start"] - 10 : citation["end"] - 10] == citation["quote"]
 
 
+def test_a_summary_of_all_takes_documents_in_turns_and_no_words_twice() -> None:
+    texts = ["Wind turns blades. Blades turn.", "Wind turns blades. Wind blows.", "They turn:\n\n---\n\nBlades shine."]
+
+    state = over(texts, ("all_results_summarizer", {"sentences": 3}), query="turns blades")
+
+    (summary,) = state.aggregated
+    assert summary["data"] == "Wind turns blades. [1] Blades turn. [2] Blades shine. [3]"
+    assert [one["doc_id"] for one in summary["citations"]] == ["0.md", "0.md", "2.md"]
+
+
 @pytest.mark.parametrize("step", BUILT_IN, ids=lambda step: step.id)
 def test_a_declaration_says_what_a_page_needs(step: type) -> None:
     info = step.get_info()  # type: ignore[attr-defined]
