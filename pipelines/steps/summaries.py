@@ -4,7 +4,7 @@ Flow: a text column -> the sentences that most likely answer the query (`relevan
 model, and every sentence is in the documents. Where a model is asked for, `model_summaries.py` lets it write.
 """
 
-from itertools import zip_longest
+import math
 from typing import Any
 
 from pipelines.handler import StepHandler
@@ -100,13 +100,19 @@ class ResultsSummarizer(Step):
                 handler.warn(warning)
             return state.with_aggregated(self.given.output_column, summary.text, summary.citations)
         texts = [text for *_, text in documents]
-        ranked = [sorted(row, key=lambda one: -one.score) for row in read_texts(texts, query, handler)]
-        # The best sentence of each document, then the second of each: the table's order says which documents are best.
+        # The reader compares sentences of one document; whether it is the right one, its rank in the table says.
+        ranked = sorted(
+            (
+                (one.score - math.log(place + 1), place, one)
+                for place, row in enumerate(read_texts(texts, query, handler))
+                for one in row
+            ),
+            key=lambda worth: -worth[0],
+        )
         found: dict[str, tuple[int, Scored]] = {}
-        for turn in zip_longest(*ranked):
-            for place, one in enumerate(turn):
-                if one is not None and len(found) < self.given.sentences:
-                    found.setdefault(_one_line(texts[place], one.start, one.end), (place, one))
+        for _, place, one in ranked:
+            if len(found) < self.given.sentences:
+                found.setdefault(_one_line(texts[place], one.start, one.end), (place, one))
         chosen = sorted(found.items(), key=lambda quote: (quote[1][0], quote[1][1].start))
         text = " ".join(f"{quote} [{number}]" for number, (quote, _) in enumerate(chosen, start=1))
         citations = [

@@ -108,7 +108,7 @@ def test_a_summary_of_all_quotes_with_places_and_begins_with_the_query() -> None
     assert TEXT[citation["start"] - 10 : citation["end"] - 10] == citation["quote"]
 
 
-def test_a_summary_of_all_takes_documents_in_turns_and_no_words_twice() -> None:
+def test_a_summary_of_all_prefers_the_first_documents_and_says_nothing_twice() -> None:
     texts = ["Wind turns blades. Blades turn.", "Wind turns blades. Wind blows.", "They turn:\n\n---\n\nBlades shine."]
 
     state = over(texts, ("all_results_summarizer", {"sentences": 3}), query="turns blades")
