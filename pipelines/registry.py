@@ -22,7 +22,6 @@ from pipelines.steps.cleaning import PunctuationRemoval, StopwordRemoval, TextSt
 from pipelines.steps.content import ContentExtractor
 from pipelines.steps.corpus_source import CorpusSource
 from pipelines.steps.emotion import EmotionStep
-from pipelines.steps.explain import Explain
 from pipelines.steps.filtering import LabelFilter, MetadataFilter, Reduction
 from pipelines.steps.foreign_sources import ChromaSource, ClueWebSource, FineWebSource, MeiliSource, MosaicSource
 from pipelines.steps.geo_box import GeoBox
@@ -31,13 +30,10 @@ from pipelines.steps.lemmatizing import TextLemmatizer
 from pipelines.steps.lexical_reranking import TfIdfReranker
 from pipelines.steps.metadata import LanguageStep, RelevanceMarking, WordCounter
 from pipelines.steps.model_reranking import CrossEncoderReranker, EmbeddingReranker
-from pipelines.steps.query_enhancement import QueryEnhancement
 from pipelines.steps.summaries import DocumentSummarizer, ResultsSummarizer
-from pipelines.steps.topics import TopicModelling
 
 ENTRY_POINT = "treeline.steps"
 BUILT_IN: tuple[type[Step], ...] = (
-    QueryEnhancement,
     CorpusSource,
     MosaicSource,
     ChromaSource,
@@ -62,10 +58,8 @@ BUILT_IN: tuple[type[Step], ...] = (
     WordCounter,
     EmotionStep,
     RelevanceMarking,
-    TopicModelling,
     DocumentSummarizer,
     ResultsSummarizer,
-    Explain,
 )
 
 logger = logging.getLogger(__name__)

@@ -14,7 +14,6 @@ from index.corpus import Corpus
 from query_engine.inquiry import Inquiry
 from query_engine.llms.base import LoadedModel
 from query_engine.reader.model import PassageReader
-from query_engine.retrieval.pipeline import RetrievalPipeline
 from query_engine.retrieval.reranking.base import Reranker
 from query_engine.runtime.lease_pool import Lease
 from query_engine.schema.retrieval_result import Retrieval
@@ -29,14 +28,7 @@ class Engine(Protocol):
         """The corpus it reads."""
         ...
 
-    @property
-    def pipeline(self) -> RetrievalPipeline:
-        """What is done before and after its searches."""
-        ...
-
-    def retrieve(
-        self, inquiry: Inquiry, options: RetrievalSettings, pipeline: RetrievalPipeline | None = None
-    ) -> Retrieval:
+    def retrieve(self, inquiry: Inquiry, options: RetrievalSettings) -> Retrieval:
         """Find passages; blocks."""
         ...
 

@@ -65,7 +65,6 @@ class PipelineState:
         documents: one row a document.
         roles: column -> what it is for: `text` is read, `rank` counts from 1 for the best, a `chip` is a short fact.
         aggregated: what was said of all documents together: `title`, `data`, and `citations` where it quotes.
-        enhancements: how the sources shall widen the query; see `steps/query_enhancement.py`.
         history: a copy after every step, the oldest first.
     """
 
@@ -73,7 +72,6 @@ class PipelineState:
     documents: pa.Table = field(default_factory=lambda: pa.table({}))
     roles: Mapping[str, tuple[Role, ...]] = field(default_factory=dict)
     aggregated: tuple[Row, ...] = ()
-    enhancements: tuple[str, ...] = ()
     history: tuple[Snapshot, ...] = ()
 
     @property
@@ -245,7 +243,6 @@ def to_facts(state: PipelineState, snapshot: Snapshot, columns: Mapping[str, int
         {
             "query": state.query,
             "aggregated": list(state.aggregated),
-            "enhancements": list(state.enhancements),
             "step": snapshot.step,
             "name": snapshot.name,
             "roles": {name: list(roles) for name, roles in snapshot.roles.items()},
@@ -284,7 +281,6 @@ def from_facts(kept: Sequence[Mapping[str, Any]], table: pa.Table) -> PipelineSt
         documents=table,
         roles=last.roles,
         aggregated=tuple(kept[-1]["aggregated"]),
-        enhancements=tuple(kept[-1]["enhancements"]),
         history=(*history[:-1], last),
     )
 

@@ -18,9 +18,7 @@ from pipelines.services import Services
 from pipelines.state import ROLES, PipelineState, Role
 from query_engine.schema.passage import Passage
 
-Category = Literal[
-    "Data Sources", "Query", "Pre-Processing", "Filtering", "Rerankers", "Metadata Analysis", "Summarizers"
-]
+Category = Literal["Data Sources", "Pre-Processing", "Filtering", "Rerankers", "Metadata Analysis", "Summarizers"]
 
 FULL_TEXT = "full-text"
 """The column that the sources fill."""

@@ -10,14 +10,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from errors import LLMError
+from query_engine.llms.helper import PromptHelper
 from query_engine.prompting.builder import PROMPTS
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.passage import Passage
 from query_engine.text.term_weights import TermWeights, question_weights
-from research.by_rules import Notes, RuleReviewer
+from research.by_rules import Notes
 from research.found_documents import best_sentence
-from research.schema import Contradiction, ModelHelper, Review
-from research.tags import ReviewReply, read_queries, read_review
+from research.schema import Review
+from research.tags import read_queries, read_review
 from research.wording import was_asked
 
 # Of the prompt: passages in the review, and what it leaves for the question and the notes.
@@ -38,7 +39,7 @@ class ModelReviewer:
     Args:
         helper: asks.
         notes: read, not changed.
-        rules: fill in what a reply leaves out.
+        rules: review by rules, for what a reply leaves out.
         words: the corpus's terms and their rarity.
         max_queries: of the first round beside the question, and of a reply.
         on_thought: told each paragraph of the model's reasoning.
@@ -46,9 +47,9 @@ class ModelReviewer:
 
     def __init__(
         self,
-        helper: ModelHelper,
+        helper: PromptHelper,
         notes: Notes,
-        rules: RuleReviewer,
+        rules: Callable[[], Review],
         words: TermWeights,
         *,
         max_queries: int,
@@ -73,12 +74,11 @@ class ModelReviewer:
         prompt = read_prompt("research_queries").format(question=question, most=self._max_queries)
         return read_queries(self._ask(prompt, deadline), self._notes.question)[: self._max_queries]
 
-    def review(self, queries: Sequence[str], passages: Sequence[Passage], deadline: Deadline) -> Review:
+    def review(self, passages: Sequence[Passage], deadline: Deadline) -> Review:
         """Ask what helps, whether it is enough, and what to search for next.
 
         Args:
-            queries: of this round.
-            passages: what it found, best first.
+            passages: what the round found, best first.
             deadline: of the reply.
 
         Raises:
@@ -86,30 +86,13 @@ class ModelReviewer:
         """
         shown = self._shown(passages)
         reply = read_review(self._ask(self._prompt(shown), deadline), len(shown))
-        by_rules = self._rules.review(queries) if reply.leaves_open else None
         useful = tuple(passages[at] for at in reply.useful) if reply.useful is not None else tuple(passages)
-        sufficient = bool(useful) and self._sufficient(reply, by_rules)
-        next_queries = () if sufficient else self._next(reply, by_rules)
-        missing = () if sufficient else (reply.queries or (by_rules.missing if by_rules else ()))
-        contradictions = self._contradictions(reply, passages)
-        return Review(useful, reply.summary, sufficient, missing, next_queries, contradictions, "model")
-
-    def _sufficient(self, reply: ReviewReply, by_rules: Review | None) -> bool:
-        if reply.sufficient is not None:
-            return reply.sufficient
-        if reply.queries:
-            return False
-        return by_rules is not None and by_rules.sufficient
-
-    def _next(self, reply: ReviewReply, by_rules: Review | None) -> tuple[str, ...]:
-        """Return queries that were not asked yet: the model's, else the rules' wording of what is missing."""
-        new: list[str] = []
-        for query in reply.queries:
-            if not was_asked(query, [*self._notes.asked, *new]):
-                new.append(query)
-        if not new:
-            new += (by_rules or self._rules.review(())).queries
-        return tuple(new[: self._max_queries + 1])
+        said = reply.sufficient if reply.sufficient is not None else not reply.queries and self._rules().sufficient
+        sufficient = bool(useful) and said
+        new = [query for query in reply.queries if not was_asked(query, self._notes.asked)]
+        missing = () if sufficient else (reply.queries or self._rules().missing)
+        queries = () if sufficient else tuple(new[: self._max_queries + 1])
+        return Review(useful, reply.summary, sufficient, missing, queries, "model")
 
     def _prompt(self, shown: Sequence[str]) -> str:
         tokens = self._helper.prompt_tokens
@@ -138,17 +121,6 @@ class ModelReviewer:
                 break
             shown.append(line)
         return shown
-
-    def _contradictions(self, reply: ReviewReply, passages: Sequence[Passage]) -> tuple[Contradiction, ...]:
-        if reply.contradiction is None:
-            return ()
-        first, second = (passages[at] for at in reply.contradiction.places)
-        if first.document == second.document:
-            return ()
-        about = reply.contradiction.about or "this"
-        weights = question_weights(f"{self._notes.question} {about}", self._words)
-        one, other = (best_sentence(passage, weights, self._words) for passage in (first, second))
-        return (Contradiction(one, other, about),)
 
     def _ask(self, prompt: str, deadline: Deadline) -> str:
         if self._helper.tokens(prompt) > self._helper.prompt_tokens:

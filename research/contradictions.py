@@ -1,117 +1,139 @@
-"""Find sentences of two documents that contradict each other.
+"""Find sentences that may contradict each other: they say the same with opposite words.
 
-Flow: passages of a round, best first -> **here** -> a step and a warning that name both documents. By rule, and
-cautious: two sentences contradict each other only if they share most of their words, and differ by a pair of opposites,
-by a negation, or by the figure for the same thing. It does not decide which one is right. Pure.
+Flow: passages (`loop.py`), statements of findings (`topic/conflicts.py`) -> **here** -> pairs of sentences, with the
+words by which they are opposed. A hint for a reader, who is shown both sentences. Reported only if both say nearly
+the same words about the same thing, with equal numbers; which one is right is not decided. Pure.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
+from typing import TypeVar
 
 from index.documents.sentences import split_sentences
 from query_engine.schema.passage import DocumentKey, Passage
-from query_engine.text.term_weights import TermWeights
+from query_engine.text.content_words import content_stems, numbers
 from research.found_documents import READ_CHARS, place_of
 from research.schema import Contradiction
 
-OPPOSITES = (
-    ("increase", "decrease"),
-    ("rise", "fall"),
-    ("more", "less"),
-    ("higher", "lower"),
-    ("faster", "slower"),
-    ("safe", "dangerous"),
-    ("allow", "forbid"),
-    ("effective", "ineffective"),
-    ("success", "failure"),
-    ("always", "never"),
+OPPOSITIONS = (
+    ("required", "optional", r"required|mandatory|obligatory|necessary|compulsory", r"optional|voluntary|unnecessary"),
+    ("supported", "not supported", r"supported|supports", r"unsupported"),
+    ("enabled", "disabled", r"enabled|enables", r"disabled|disables"),
+    ("allowed", "forbidden", r"allowed|permitted|legal|allows|permits", r"forbidden|prohibited|banned|illegal|forbids"),
+    ("increases", "decreases", r"increas(?:es|ed|ing)|rises|rose|rising|grows|grew|growing|raises|raised",
+     r"decreas(?:es|ed|ing)|falls|fell|falling|shrinks|shrank|declin(?:es|ed|ing)|lowers|lowered|reduc(?:es|ed)"),
+    ("cheaper", "more expensive", r"cheaper|cheap|inexpensive", r"dearer|expensive|costly|costlier"),
+    ("possible", "impossible", r"possible|feasible", r"impossible|infeasible"),
+    ("safe", "dangerous", r"safe|harmless", r"unsafe|dangerous|hazardous|harmful"),
+    ("available", "unavailable", r"available", r"unavailable"),
+    ("proven", "refuted", r"proven|proved|confirmed|established", r"unproven|refuted|disproved|disputed|doubtful"),
+)  # fmt: skip
+_DENIED = re.compile(
+    r"\b(?:not|no|never|nor|cannot|hardly|rarely|without|n't|n’t|no longer)\s+(?:\w+\s+){0,2}?$|n['’]t\s+(?:\w+\s+)?$",
+    re.I,
 )
+# Where a further claim may begin.
+_JOINTS = (";", "—", " – ", ", and ", ", but ", ", while ", ", whereas ", ", which ")
+# Words shared, of the clause that has fewer.
+LEAST_SHARE = 0.6
+LEAST_SHARED = 2
+# Between passages: those that are read, and pairs of documents that are named, at most.
 READ_PASSAGES = 8
-# Of each passage, those that hold most of the question's words.
-READ_SENTENCES = 3
-MIN_SHARED_TERMS = 3
-# Of the terms of the shorter sentence, without figures and opposites.
-MIN_SHARED = 0.6
-# Of the terms of the longer one, where only a figure differs.
-MIN_ALIKE = 0.8
-MAX_TOPIC_WORDS = 6
-MAX_FOUND = 3
-_NEGATION = re.compile(r"\b(?:not|never|no longer|cannot|without)\b|n['’]t\b", re.I)
-_FIGURE = re.compile(r"\d[\d.,]*")
+MOST_FOUND = 3
+
+Sentence = TypeVar("Sentence")
 
 
 @dataclass(frozen=True, slots=True)
-class _Sentence:
-    passage: Passage
-    start: int
-    text: str
-    terms: frozenset[str]
-    held: frozenset[str]
-    figures: frozenset[str]
-    negated: bool
+class _Claim:
+    """A clause that says one of two opposed words of something.
+
+    Attributes:
+        before: stems before the word, `after` those behind it.
+    """
+
+    pair: int
+    side: int
+    before: frozenset[str]
+    after: frozenset[str]
+    numbers: frozenset[str]
 
 
-def find_contradictions(question: str, passages: Sequence[Passage], words: TermWeights) -> tuple[Contradiction, ...]:
-    """Return contradictions between documents, at most `MAX_FOUND`, each pair of documents once.
+def opposed(
+    sentences: Sequence[Sentence], text_of: Callable[[Sentence], str]
+) -> Iterator[tuple[tuple[str, str], Sentence, Sentence]]:
+    """Yield each pair of sentences that oppose each other, behind the names of what each of the two says."""
+    claims = [(one, list(_claims(text_of(one)))) for one in sentences]
+    for (one, left), (other, right) in combinations(claims, 2):
+        for mine, theirs in product(left, right):
+            if _are_opposed(mine, theirs):
+                first, second = (one, other) if mine.side == 0 else (other, one)
+                yield OPPOSITIONS[mine.pair][:2], first, second
+                break
+
+
+def find_contradictions(question: str, passages: Sequence[Passage]) -> tuple[Contradiction, ...]:
+    """Return contradictions between documents, at most `MOST_FOUND`, each pair of documents once.
 
     Args:
         question: sentences that share no word with it are not read.
         passages: best first; `READ_PASSAGES` are read.
-        words: normalises words.
     """
-    asked = frozenset(words.query_terms(question))
-    opposites = [(frozenset(words.terms(one)), frozenset(words.terms(other))) for one, other in OPPOSITES]
-    sentences = [one for passage in passages[:READ_PASSAGES] for one in _sentences(passage, asked, words)]
+    asked = content_stems(question)
+    places = [
+        place_of(passage, span.start, passage.text[span.start : span.end])
+        for passage in passages[:READ_PASSAGES]
+        for span in split_sentences(passage.text[:READ_CHARS])
+        if asked & content_stems(passage.text[span.start : span.end])
+    ]
     found: dict[frozenset[DocumentKey], Contradiction] = {}
-    for one, other in combinations(sentences, 2):
-        pair = frozenset((one.passage.document, other.passage.document))
-        if len(pair) == 1 or pair in found or len(found) == MAX_FOUND:
-            continue
-        if about := _disagreement(one, other, opposites):
-            first, second = (place_of(each.passage, each.start, each.text) for each in (one, other))
-            found[pair] = Contradiction(first, second, _in_words(about, one.text, words))
-    return tuple(found.values())
+    for names, first, second in opposed(places, lambda place: place.quote):
+        pair = frozenset((first.document, second.document))
+        if len(pair) == 2:
+            found.setdefault(pair, Contradiction(first, second, " or ".join(names)))
+    return tuple(found.values())[:MOST_FOUND]
 
 
-def _sentences(passage: Passage, asked: frozenset[str], words: TermWeights) -> Iterator[_Sentence]:
-    """Yield the sentences that hold most of what is asked."""
-    read = []
-    for span in split_sentences(passage.text[:READ_CHARS]):
-        text = passage.text[span.start : span.end]
-        terms = frozenset(words.query_terms(text))
-        figures = frozenset(figure.rstrip(".,") for figure in _FIGURE.findall(text))
-        plain = frozenset(term for term in terms if not any(map(str.isdigit, term)))
-        if held := plain & asked:
-            read.append(_Sentence(passage, span.start, text, plain, held, figures, _NEGATION.search(text) is not None))
-    read.sort(key=lambda one: -len(one.held))
-    yield from read[:READ_SENTENCES]
+def _claims(sentence: str) -> Iterator[_Claim]:
+    for clause in _clauses(sentence):
+        for pair, (_, _, left, right) in enumerate(OPPOSITIONS):
+            hits = [
+                (side, hit)
+                for side, words in enumerate((left, right))
+                for hit in re.finditer(rf"\b(?:{words})\b", clause, re.I)
+            ]
+            if len(hits) != 1:
+                continue  # both sides in one clause: it compares
+            [(side, hit)] = hits
+            if _DENIED.search(clause[: hit.start()]):
+                side = 1 - side
+            before, after = content_stems(clause[: hit.start()]), content_stems(clause[hit.end() :])
+            yield _Claim(pair, side, before, after, numbers(clause))
 
 
-def _disagreement(
-    one: _Sentence, other: _Sentence, opposites: Sequence[tuple[frozenset[str], frozenset[str]]]
-) -> frozenset[str]:
-    """Return the terms of what two sentences disagree on; none if they do not."""
-    apart = frozenset[str]()
-    for first, second in opposites:
-        for left, right in ((first, second), (second, first)):
-            if left <= one.terms - other.terms and right <= other.terms - one.terms:
-                apart |= left | right
-    left, right = one.terms - apart, other.terms - apart
-    shared = left & right
-    if len(shared) < MIN_SHARED_TERMS or len(shared) < MIN_SHARED * min(len(left), len(right)):
-        return frozenset()
-    if apart or one.negated != other.negated:
-        return shared
-    # Sentences with one figure each are about the same quantity; with several it cannot be told which is which.
-    alike = len(shared) >= MIN_ALIKE * max(len(left), len(right))
-    if alike and len(one.figures) == len(other.figures) == 1 and one.figures != other.figures:
-        return shared
-    return frozenset()
+def _are_opposed(one: _Claim, other: _Claim) -> bool:
+    if one.pair != other.pair or one.side == other.side or one.numbers != other.numbers:
+        return False
+    # Of a comparison both sides are the same fact: "A is cheaper than B", "B is dearer than A".
+    if not one.before & other.before:
+        return False
+    mine, theirs = one.before | one.after, other.before | other.after
+    shared = mine & theirs
+    least = min(len(mine), len(theirs))
+    return len(shared) >= min(LEAST_SHARED, least) and len(shared) >= LEAST_SHARE * least
 
 
-def _in_words(terms: frozenset[str], sentence: str, words: TermWeights) -> str:
-    """Return the words of a sentence whose terms these are."""
-    named = [word for word in re.findall(r"\w+", sentence) if terms & set(words.terms(word))]
-    return ", ".join(list(dict.fromkeys(named))[:MAX_TOPIC_WORDS])
+def _clauses(sentence: str) -> list[str]:
+    """Cut a sentence where a further claim may begin; one of less than two content words stays with its neighbour."""
+    parts, clauses = [sentence], list[str]()
+    for joint in _JOINTS:
+        parts = [part for one in parts for part in one.split(joint)]
+    for part in parts:
+        short = [len(content_stems(one)) < LEAST_SHARED for one in (part, *clauses[-1:])]
+        if clauses and any(short):
+            clauses[-1] += f" {part}"
+        elif part.strip():
+            clauses.append(part)
+    return clauses

@@ -3,7 +3,7 @@
 Flow: `modes.py` -> `Engine.stream` reads the question -> **here** gathers -> the engine's gate and synthesizers answer
 from what was gathered.
 
-    begin (queries) -> search (side by side, fused, reranked) -> review -> search … -> stop
+    begin (queries) -> search (side by side, merged) -> review -> search … -> stop
 
 The loop ends when a review finds the passages sufficient, no new query is left, the useful passages fill the context,
 or the rounds or the time are used up. Failures are reported, and the loop continues: without the failed search, or by
@@ -13,8 +13,9 @@ The engine's stages are a plain iterator; the rounds run in a thread of their ow
 at once. `ended` waits for that thread and for the searches'.
 """
 
+import sys
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future, wait
 from contextlib import suppress
 from dataclasses import dataclass
@@ -26,8 +27,8 @@ from errors import OutOfTimeError, RagError
 from query_engine import steps as engine_steps
 from query_engine.answerability.classifier import Confidence
 from query_engine.answerability.part_coverage import PartEvidence
+from query_engine.llms.helper import PromptHelper
 from query_engine.retrieval.multi_part import SearchContext, merge
-from query_engine.retrieval.pipeline import Reranking
 from query_engine.runtime.threads import POLL_S, start_thread
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Step
@@ -35,11 +36,10 @@ from query_engine.schema.passage import Passage
 from query_engine.schema.retrieval_result import Retrieval
 from research import steps
 from research.by_model import ModelReviewer
-from research.by_rules import Notes, RuleReviewer
+from research.by_rules import Notes, review_by_rules
 from research.contradictions import find_contradictions
 from research.found_documents import found_documents
-from research.fusion import fuse, rerank
-from research.schema import Contradiction, ModelHelper, Review, Round, Search
+from research.schema import Contradiction, Review, Round, Search
 from research.wording import was_asked
 from settings import ResearchSettings
 
@@ -65,14 +65,12 @@ class Tools:
     Attributes:
         search: finds passages for a query.
         helper: asks the language model; None goes by rules.
-        reranking: reorders the fused passages; None leaves them.
         options: of the loop.
         sufficient_from: confidence from which no further round is needed, where rules review.
     """
 
     search: Search
-    helper: ModelHelper | None
-    reranking: Reranking | None
+    helper: PromptHelper | None
     options: ResearchSettings
     sufficient_from: float
 
@@ -89,7 +87,7 @@ class Research:
         parts: none; the rounds are about the whole question.
         retrieval: one list of passages of all rounds, once `steps` has ended; useful ones first.
         rounds: those that were finished.
-        contradictions: that reviews found, each pair of documents once.
+        contradictions: between documents, once `steps` has ended.
         stop: set when nobody waits for the answer any more.
     """
 
@@ -98,14 +96,13 @@ class Research:
     def __init__(self, question: str, context: SearchContext, tools: Tools) -> None:
         self.retrieval = Retrieval((), {})
         self.rounds: list[Round] = []
-        self.contradictions: list[Contradiction] = []
+        self.contradictions: tuple[Contradiction, ...] = ()
         self._context = context
         self._tools = tools
         self._notes = Notes(question)
         self._warnings: list[AnswerWarning] = []
         self._threads: list[Future[Any]] = []
         self._limit = context.deadline.for_stage(tools.options.timeout_s)
-        self._rules = RuleReviewer(self._notes, context, tools.sufficient_from)
         self._helper = tools.helper
         self._round_began = 0.0
         self._spent_ms: dict[str, float] = {}
@@ -133,15 +130,14 @@ class Research:
             if not rounds.done():
                 self.stop.set()
         passages = self._passages()
-        shown: list[Step] = []
-        for found in find_contradictions(self._notes.question, passages, self._context.words):
-            self._show(found, shown.append)
-        yield from shown
+        self.contradictions = find_contradictions(self._notes.question, passages)
+        yield from map(steps.contradicting, self.contradictions)
+        self._warnings += map(steps.contradiction_warning, self.contradictions)
         self.retrieval = Retrieval(passages, {"retrieve": _ms_since(started)}, tuple(self._warnings))
 
     def confidence(self, merged: Confidence) -> Confidence:
-        """Return the better judgement: of all passages, or of the best that rules found if that covers the question."""
-        return max(merged, self._rules.covered or merged, key=lambda one: one.value)
+        """Return the gate's judgement of all passages."""
+        return merged
 
     def ended(self) -> None:
         """Wait until the threads of the rounds and all searches have ended; blocks."""
@@ -197,18 +193,14 @@ class Research:
             for warning in found.warnings:
                 self._warn(warning, tell)
         self._spent_ms = {"search": _ms_since(self._round_began)}
-        fused = fuse([self._notes.found[query] for query in queries if query in self._notes.found])
-        fused, skipped = rerank(self._notes.question, fused, self._tools.reranking, self._limit)
-        if skipped is not None:
-            self._warn(skipped, tell)
-        self._notes.fused = fused if number == 1 else fuse(list(self._notes.found.values()))
-        return fused[:RESULTS]
+        self._notes.merged = self._merged(self._notes.found.values())
+        return self._merged(self._notes.found[query] for query in queries if query in self._notes.found)[:RESULTS]
 
     def _review(
         self, number: int, queries: tuple[str, ...], passages: tuple[Passage, ...], tell: Tell
     ) -> tuple[str, ...]:
         """Review a round, tell it, and return the queries of the next one; none if it was the last."""
-        review = self._reviewed(number, queries, passages, tell)
+        review = self._reviewed(passages, tell)
         notes = self._notes
         notes.useful += [one for one in review.useful if one not in notes.useful]
         if review.summary:
@@ -217,8 +209,6 @@ class Research:
         self._spent_ms["total"] = _ms_since(self._round_began)
         self.rounds.append(Round(number, queries, found, review, dict(self._spent_ms)))
         tell(steps.round_done(self.rounds[-1]))
-        for contradiction in review.contradictions:
-            self._show(contradiction, tell)
         if review.sufficient:
             return ()
         if why := self._reason_to_end(review, number):
@@ -226,12 +216,12 @@ class Research:
             return ()
         return review.queries
 
-    def _reviewed(self, number: int, queries: Sequence[str], passages: tuple[Passage, ...], tell: Tell) -> Review:
+    def _reviewed(self, passages: tuple[Passage, ...], tell: Tell) -> Review:
         if self._helper is not None:
             started = time.perf_counter()
             try:
                 self._limit.check("before what was found could be reviewed")
-                return self._model_reviewer(self._helper, tell).review(queries, passages, self._limit)
+                return self._model_reviewer(self._helper, tell).review(passages, self._limit)
             except OutOfTimeError as error:
                 self._context.deadline.check_wanted("while it was reviewed")
                 self._warn(AnswerWarning("research_cut", error.fact), tell)
@@ -239,15 +229,10 @@ class Research:
                 self._give_up_model(error, tell)
             finally:
                 self._spent_ms["review"] = _ms_since(started)
-        return self._rules.review(queries, looking=number < self._tools.options.rounds)
+        return self._by_rules()
 
-    def _show(self, found: Contradiction, tell: Tell) -> None:
-        """Tell a contradiction, unless one of the same documents was."""
-        pair = {found.first.document, found.second.document}
-        if all(pair != {one.first.document, one.second.document} for one in self.contradictions):
-            self.contradictions.append(found)
-            self._warnings.append(steps.contradiction_warning(found))
-            tell(steps.contradicting(found))
+    def _by_rules(self) -> Review:
+        return review_by_rules(self._notes, self._context, self._tools.sufficient_from)
 
     def _reason_to_end(self, review: Review, number: int) -> str:
         if not self._limit.left_s():
@@ -275,15 +260,21 @@ class Research:
         """Return the passages of all rounds within the budget, useful ones first."""
         notes, options = self._notes, self._context.options
         by_model = any(one.review.by == "model" for one in self.rounds)
-        if len(notes.found) == 1 and self._tools.reranking is None and not by_model:
+        if len(notes.found) == 1 and not by_model:
             return next(iter(notes.found.values()))
-        return merge([(*notes.useful, *notes.fused)], options)
+        return merge([(*notes.useful, *notes.merged)], options)
 
-    def _model_reviewer(self, helper: ModelHelper, tell: Tell) -> ModelReviewer:
+    def _merged(self, lists: Iterable[Sequence[Passage]]) -> tuple[Passage, ...]:
+        """Return the passages of several searches in turns, none twice, however many there are."""
+        return merge(
+            lists, self._context.options.model_copy(update={"budget_chars": sys.maxsize, "top_k": sys.maxsize})
+        )
+
+    def _model_reviewer(self, helper: PromptHelper, tell: Tell) -> ModelReviewer:
         return ModelReviewer(
             helper,
             self._notes,
-            self._rules,
+            self._by_rules,
             self._context.words,
             max_queries=VARIANTS,
             on_thought=lambda thought: tell(engine_steps.thinking(thought)),

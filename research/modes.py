@@ -10,48 +10,19 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
-from typing import Any, Protocol
+from typing import Protocol
 
 from query_engine.engine import GatheringOver
 from query_engine.inquiry import Inquiry
 from query_engine.retrieval.multi_part import Evidence, SearchContext
-from query_engine.retrieval.pipeline import RetrievalPipeline
 from query_engine.runtime.deadline import Deadline
 from query_engine.runtime.threads import ended, start_thread
 from query_engine.schema.events import Event
 from query_engine.schema.retrieval_result import Retrieval
 from research.loop import Research, Tools
 from research.router import Routed, route
-from research.schema import ModelHelper, Search
+from research.schema import Engine, Search
 from settings import Settings
-
-
-class Answering(Protocol):
-    """What is asked of an engine; `query_engine.engine.Engine` is one."""
-
-    @property
-    def pipeline(self) -> RetrievalPipeline:
-        """What is done before and after its searches."""
-        ...
-
-    @property
-    def helper(self) -> ModelHelper | None:
-        """Asks the language model on the side."""
-        ...
-
-    def retrieve(self, inquiry: Inquiry, options: Any = None, pipeline: RetrievalPipeline | None = None) -> Retrieval:
-        """Find passages; blocks."""
-        ...
-
-    def one_pass(self, question: str, context: SearchContext) -> Evidence:
-        """Return what `stream` gathers by itself."""
-        ...
-
-    def stream(
-        self, inquiry: Inquiry, gather: Callable[[str, SearchContext], Evidence] | None = None
-    ) -> AsyncGenerator[Event, None]:
-        """Answer from what `gather` finds, event by event; closing it waits for its threads."""
-        ...
 
 
 class AnsweringFromSources(Protocol):
@@ -62,8 +33,8 @@ class AnsweringFromSources(Protocol):
         ...
 
 
-async def stream(
-    engine: Answering, inquiry: Inquiry, settings: Settings, search: Search | None = None
+def stream(
+    engine: Engine, inquiry: Inquiry, settings: Settings, search: Search | None = None
 ) -> AsyncGenerator[Event, None]:
     """Answer a question by its mode; the events, and what closing does, are those of `Engine.stream`.
 
@@ -78,31 +49,16 @@ async def stream(
         QuestionError: the question cannot be asked as it stands (before the first event).
         FilterError: the filter is empty or has no meaning.
     """
-    if inquiry.mode == "single":
-        async with aclosing(engine.stream(inquiry)) as events:
-            async for event in events:
-                yield event
-        return
     loops = _Loops(inquiry, settings)
-    try:
-        async with aclosing(engine.stream(inquiry, loops.over(engine, search))) as events:
-            async for event in events:
-                yield event
-    finally:
-        await loops.ended()
+    return loops.awaited(engine.stream(inquiry, None if inquiry.mode == "single" else loops.over(engine, search)))
 
 
-async def stream_from_sources(
+def stream_from_sources(
     sources: AnsweringFromSources, inquiry: Inquiry, settings: Settings
 ) -> AsyncGenerator[Event, None]:
     """Answer a question from sources by its mode; each query of a loop is a search of theirs. See `stream`."""
     loops = _Loops(inquiry, settings)
-    try:
-        async with aclosing(sources.stream(inquiry, None if inquiry.mode == "single" else loops.over)) as events:
-            async for event in events:
-                yield event
-    finally:
-        await loops.ended()
+    return loops.awaited(sources.stream(inquiry, None if inquiry.mode == "single" else loops.over))
 
 
 class _Loops:
@@ -113,11 +69,17 @@ class _Loops:
         self._settings = settings
         self._begun: list[Research] = []
 
-    def over(self, engine: Answering, search: Search | None = None) -> Callable[[str, SearchContext], Evidence]:
+    def over(self, engine: Engine, search: Search | None = None) -> Callable[[str, SearchContext], Evidence]:
         """Return what gathers the passages of a question over an engine."""
 
         def research(question: str, context: SearchContext) -> Evidence:
-            loop = Research(question, context, tools_of(engine, self._inquiry, self._settings, search))
+            tools = Tools(
+                search=search or partial(_search, engine, self._inquiry),
+                helper=engine.helper,
+                options=self._settings.research,
+                sufficient_from=self._settings.answer.low_confidence,
+            )
+            loop = Research(question, context, tools)
             self._begun.append(loop)
             return loop
 
@@ -132,10 +94,15 @@ class _Loops:
 
         return gather
 
-    async def ended(self) -> None:
-        """Wait until no thread of a loop is left."""
-        for one in self._begun:
-            await ended(asyncio.wrap_future(start_thread(one.ended)))
+    async def awaited(self, events: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, None]:
+        """Yield the events; at the end wait until no thread of a loop is left."""
+        try:
+            async with aclosing(events):
+                async for event in events:
+                    yield event
+        finally:
+            for one in self._begun:
+                await ended(asyncio.wrap_future(start_thread(one.ended)))
 
 
 class InMode:
@@ -146,7 +113,7 @@ class InMode:
         settings: the mode, and those of the loop.
     """
 
-    def __init__(self, engine: Answering, settings: Settings) -> None:
+    def __init__(self, engine: Engine, settings: Settings) -> None:
         self._engine = engine
         self._settings = settings
 
@@ -155,23 +122,6 @@ class InMode:
         return stream(self._engine, replace(inquiry, mode=self._settings.answer.mode), self._settings)
 
 
-def tools_of(engine: Answering, inquiry: Inquiry, settings: Settings, search: Search | None = None) -> Tools:
-    """Return what a loop over an engine works with; see `stream`."""
-    return Tools(
-        search=search or corpus_search(engine, inquiry),
-        helper=engine.helper,
-        reranking=engine.pipeline.reranking,
-        options=settings.research,
-        sufficient_from=settings.answer.low_confidence,
-    )
-
-
-def corpus_search(engine: Answering, inquiry: Inquiry) -> Search:
-    """Return the search of the engine's corpus, with the inquiry's filters and steering, and without reranking."""
-    pipeline = engine.pipeline.reranked_by(wanted=False, query=None)
-
-    def search(question: str, deadline: Deadline, /) -> Retrieval:
-        asked = replace(inquiry, text=question, deadline=deadline)
-        return engine.retrieve(asked, None, pipeline)
-
-    return search
+def _search(engine: Engine, inquiry: Inquiry, question: str, deadline: Deadline, /) -> Retrieval:
+    """Search the engine's corpus, with the inquiry's filters and steering."""
+    return engine.retrieve(replace(inquiry, text=question, deadline=deadline))

@@ -1,8 +1,9 @@
 """Answer a question from paragraphs of papers: the research loop, with ASK-xDD's conditions on every search.
 
 Flow: `POST /react`, `/react_streaming` -> **here** -> `modes.py` with `retrieval/papers.py` as its search -> the
-engine's events. A language model that fails for a temporary reason is retried (`patience.py`), in the loop and for the
-answer, up to six times within the deadline; then the answer is quotes.
+engine's events. A language model that fails for a temporary reason while it writes the answer is asked again, up to six
+times within the deadline, with growing pauses; then the answer is quotes. Clients of ASK-xDD would rather wait for a
+model than get quotes; elsewhere a failing model is replaced immediately.
 """
 
 import asyncio
@@ -10,12 +11,10 @@ import time
 from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import aclosing
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 from query_engine.inquiry import Inquiry
-from query_engine.retrieval.multi_part import Evidence, SearchContext
 from query_engine.retrieval.papers import PaperQuestion, Paragraph
-from query_engine.retrieval.pipeline import RetrievalPipeline
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.events import Done, Event, Step
 from query_engine.schema.passage import Passage
@@ -23,27 +22,15 @@ from query_engine.schema.retrieval_result import Retrieval
 from query_engine.synthesis.fallback_chain import QUOTING_S
 from research import modes
 from research.given_passages import given
-from research.patience import TRIES, PatientHelper, may_pass, pause_s
-from research.schema import ModelHelper
+from research.schema import Engine, Papers
 from settings import Settings
 
+TRIES = 6
+FIRST_PAUSE_S, MAX_PAUSE_S = 0.5, 16.0
+# No other try helps: the request itself is wrong, or the reply is of no use.
+PERMANENT = frozenset({"llm_key_refused", "llm_not_found", "llm_rejected", "llm_wrong_type", "llm_unforeseen"})
+
 Sleep = Callable[[float], Any]
-
-
-class Papers(Protocol):
-    """Searches papers."""
-
-    def search(self, question: PaperQuestion) -> Iterable[Paragraph]:
-        """Find paragraphs, nearest first; blocks."""
-        ...
-
-
-class Engine(modes.Answering, Protocol):
-    """Answers questions from one corpus, and searches its papers."""
-
-    def papers(self) -> Papers:
-        """Return what searches the corpus's papers."""
-        ...
 
 
 class PaperTrail:
@@ -98,7 +85,7 @@ async def react(
     limit = deadline.subtask(deadline.left_s())
     inquiry = Inquiry(trail.question, mode="agent", deadline=limit, about_collection=False)
     done: Done | None = None
-    async with aclosing(modes.stream(_Patient(engine), inquiry, settings, search)) as events:
+    async with aclosing(modes.stream(engine, inquiry, settings, search)) as events:
         async for event in events:
             if isinstance(event, Done):
                 done = event
@@ -119,24 +106,11 @@ async def react(
     yield done
 
 
-class _Patient:
-    """An engine whose helper is patient."""
+def pause_s(attempt: int) -> float:
+    """Return the seconds to wait after the `attempt`th try, from 1."""
+    return min(MAX_PAUSE_S, FIRST_PAUSE_S * 2.0 ** (attempt - 1))
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-        self.pipeline: RetrievalPipeline = engine.pipeline
-        self.helper: ModelHelper | None = None if engine.helper is None else PatientHelper(engine.helper)
 
-    def retrieve(self, inquiry: Inquiry, options: Any = None, pipeline: RetrievalPipeline | None = None) -> Retrieval:
-        """Find passages; blocks."""
-        return self._engine.retrieve(inquiry, options, pipeline)
-
-    def one_pass(self, question: str, context: SearchContext) -> Evidence:
-        """Return what one search gathers."""
-        return self._engine.one_pass(question, context)
-
-    def stream(
-        self, inquiry: Inquiry, gather: Callable[[str, SearchContext], Evidence] | None = None
-    ) -> AsyncGenerator[Event, None]:
-        """Answer, event by event."""
-        return self._engine.stream(inquiry, gather)
+def may_pass(code: str) -> bool:
+    """Say whether a failure of a language model may be over at another try."""
+    return code.startswith("llm_") and code not in PERMANENT

@@ -12,13 +12,13 @@ from typing import Literal
 from errors import RagError
 from query_engine.answerability.classifier import Confidence
 from query_engine.answerability.part_coverage import PartEvidence
+from query_engine.llms.helper import PromptHelper
 from query_engine.question.decompose import may_be_several
 from query_engine.retrieval.multi_part import Evidence
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.events import Step
 from query_engine.schema.retrieval_result import Retrieval
 from research import steps
-from research.schema import ModelHelper
 
 TIMEOUT_S = 10.0
 SHORT_WORDS = 8
@@ -43,7 +43,7 @@ class Route:
     why: str
 
 
-def route(question: str, helper: ModelHelper | None, deadline: Deadline) -> Route:
+def route(question: str, helper: PromptHelper | None, deadline: Deadline) -> Route:
     """Choose; blocks where the language model is asked."""
     if may_be_several(question):
         return Route("agent", "it asks for several things")

@@ -1,17 +1,23 @@
-"""What travels through a research loop: searches, reviews, rounds.
+"""What research works with, and what travels through its loop: engine, searches, reviews, rounds.
 
 Flow: a search, `by_model.py`, `by_rules.py` -> **these values** -> `loop.py`, which hands each round on as a step. Pure
 values. Readers who need a round as data, and not as Markdown, match `RoundStep`.
 """
 
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from index.corpus import Corpus
+from query_engine.inquiry import Inquiry
+from query_engine.llms.helper import PromptHelper
+from query_engine.retrieval.multi_part import Evidence, SearchContext
+from query_engine.retrieval.papers import PaperQuestion, Paragraph
 from query_engine.runtime.deadline import Deadline
-from query_engine.schema.events import Nearest, Step
+from query_engine.schema.events import Event, Nearest, Step
 from query_engine.schema.passage import Passage
 from query_engine.schema.retrieval_result import Retrieval
+from settings import RetrievalSettings
 
 By = Literal["model", "rules"]
 
@@ -32,31 +38,43 @@ class Search(Protocol):
         ...
 
 
-class ModelHelper(Protocol):
-    """Asks the language model on the side: a `PromptHelper`, or the `PatientHelper` that retries it."""
+class Papers(Protocol):
+    """Searches papers."""
+
+    def search(self, question: PaperQuestion) -> Iterable[Paragraph]:
+        """Find paragraphs, nearest first; blocks."""
+        ...
+
+
+class Engine(Protocol):
+    """Answers questions from one corpus; `query_engine.engine.Engine` does."""
 
     @property
-    def prompt_tokens(self) -> int:
-        """Longest prompt."""
+    def corpus(self) -> Corpus:
+        """What it searches."""
         ...
 
-    def quoted(self, text: str, max_tokens: int) -> str:
-        """Return text as it may stand in a prompt."""
+    @property
+    def helper(self) -> PromptHelper | None:
+        """Asks the language model on the side."""
         ...
 
-    def tokens(self, text: str) -> int:
-        """Length of a text for the model."""
+    def retrieve(self, inquiry: Inquiry, options: RetrievalSettings | None = None) -> Retrieval:
+        """Find passages; blocks."""
         ...
 
-    def ask(
-        self,
-        prompt: str,
-        deadline: Deadline,
-        *,
-        one_line: bool = False,
-        on_thought: Callable[[str], None] | None = None,
-    ) -> str:
-        """Return the model's reply; arguments and errors are those of `PromptHelper.ask`."""
+    def papers(self) -> Papers:
+        """Return what searches the corpus's papers."""
+        ...
+
+    def one_pass(self, question: str, context: SearchContext) -> Evidence:
+        """Return what `stream` gathers by itself."""
+        ...
+
+    def stream(
+        self, inquiry: Inquiry, gather: Callable[[str, SearchContext], Evidence] | None = None
+    ) -> AsyncGenerator[Event, None]:
+        """Answer from what `gather` finds, event by event; closing it waits for its threads."""
         ...
 
 
@@ -97,7 +115,6 @@ class Review:
         sufficient: they answer the question, together with those of earlier rounds.
         missing: what is not answered yet, in words for people; empty if `sufficient`.
         queries: what to search for next; none if there is no idea left.
-        contradictions: between documents, where a language model named them.
         by: who reviewed.
     """
 
@@ -106,7 +123,6 @@ class Review:
     sufficient: bool
     missing: tuple[str, ...] = ()
     queries: tuple[str, ...] = ()
-    contradictions: tuple[Contradiction, ...] = ()
     by: By = "rules"
 
 

@@ -11,8 +11,7 @@ What is assumed otherwise:
 - `<is-sufficient>` that says neither yes nor no, or missing: open; a new query then means no, otherwise the gate's
   classifier decides;
 - `<new-query>` that says "none" or nothing: no query; several lines: the first ones, without numbering and quotes; a
-  sentence longer than `MAX_QUERY_CHARS` is not a query;
-- `<contradiction>` without two different numbers: none.
+  sentence longer than `MAX_QUERY_CHARS` is not a query.
 
 Pure.
 """
@@ -25,21 +24,13 @@ from research.wording import is_same_query, was_asked
 
 MAX_QUERY_CHARS = 300
 MAX_SUMMARY_CHARS = 600
-_NAMES = "useful-docs|summary|is-sufficient|new-query|contradiction|query"
+_NAMES = "useful-docs|summary|is-sufficient|new-query|query"
 _TAG = re.compile(rf"<\s*(/?)\s*({_NAMES.replace('-', '[-_ ]')})\s*>", re.I)
 _YES = re.compile(r"\W*(?:yes|true|sufficient|1)\b", re.I)
 _NO = re.compile(r"\W*(?:no|not|false|insufficient|0)\b", re.I)
-_NONE = re.compile(r"\W*(?:none|n/?a|nothing|no(?: new)?(?: query| documents?| contradiction)?|empty|null)?\W*", re.I)
+_NONE = re.compile(r"\W*(?:none|n/?a|nothing|no(?: new)?(?: query| documents?)?|empty|null)?\W*", re.I)
 _ALL = re.compile(r"\W*(?:all|every)\b", re.I)
 _RANGE = re.compile(r"(\d{1,3})\s*(?:-|–|to)\s*(\d{1,3})")
-
-
-@dataclass(frozen=True, slots=True)
-class Disagreement:
-    """Two documents that contradict each other, by the model: their places from 0, and what about."""
-
-    places: tuple[int, int]
-    about: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,19 +42,12 @@ class ReviewReply:
         summary: may be empty.
         sufficient: None where it is left open.
         queries: for the next round; may be empty.
-        contradiction: None without one.
     """
 
     useful: tuple[int, ...] | None
     summary: str
     sufficient: bool | None
     queries: tuple[str, ...]
-    contradiction: Disagreement | None = None
-
-    @property
-    def leaves_open(self) -> bool:
-        """Whether rules have to say what the reply does not: if it is enough, or what to search for next."""
-        return not self.queries and not self.sufficient
 
 
 def read_review(reply: str, documents: int) -> ReviewReply:
@@ -75,7 +59,6 @@ def read_review(reply: str, documents: int) -> ReviewReply:
         summary=" ".join((_first(tags, "summary") or "").split())[:MAX_SUMMARY_CHARS],
         sufficient=_yes_or_no(_first(tags, "is-sufficient")),
         queries=tuple(query for at, query in enumerate(queries) if not was_asked(query, queries[:at])),
-        contradiction=_contradiction(_first(tags, "contradiction"), documents),
     )
 
 
@@ -126,15 +109,3 @@ def _yes_or_no(text: str | None) -> bool | None:
 
 def _queries(text: str) -> list[str]:
     return [line for line in listed(text, MAX_QUERY_CHARS) if not _NONE.fullmatch(line)]
-
-
-def _contradiction(text: str | None, documents: int) -> Disagreement | None:
-    if not text or _NONE.fullmatch(text):
-        return None
-    found = re.search(r"\b(\d{1,3})\b\D{1,12}\b(\d{1,3})\b\W*(.*)", text, re.S)
-    if found is None:
-        return None
-    first, second = int(found[1]) - 1, int(found[2]) - 1
-    if first == second or not (0 <= first < documents and 0 <= second < documents):
-        return None
-    return Disagreement((first, second), " ".join(found[3].split())[:200])

@@ -15,12 +15,11 @@ from settings import Settings, SourcesSettings
 from sources.addresses import chosen_server, is_allowed, server_of
 from sources.base import Source
 from sources.chroma import ForeignChroma, address_of
-from sources.clueweb import ClueWeb
 from sources.engine import SourceEngine
-from sources.fineweb import FineWeb
 from sources.http_client import JsonClient
 from sources.meilisearch import MeiliSearch
 from sources.mosaic import Mosaic
+from sources.organisers import CLUEWEB, FINEWEB, OrganisersSearch
 
 Embed = Callable[[str], Sequence[float]]
 Value = TypeVar("Value")
@@ -116,12 +115,13 @@ def _unknown(name: str, fact: str) -> SettingsError:
 def _clueweb(settings: SourcesSettings, _embed: Embed) -> Source:
     key = _needed("clueweb", "key", settings.clueweb_key)
     client = _client("clueweb", settings.clueweb_url, settings, {"x-api-key": key.get_secret_value()})
-    return ClueWeb(client, settings)
+    return OrganisersSearch(client, CLUEWEB, settings.clueweb_options)
 
 
 def _fineweb(settings: SourcesSettings, _embed: Embed) -> Source:
     headers = {"x-api-key": settings.fineweb_key.get_secret_value()} if settings.fineweb_key else {}
-    return FineWeb(_client("fineweb", settings.fineweb_url, settings, headers), settings)
+    client = _client("fineweb", settings.fineweb_url, settings, headers)
+    return OrganisersSearch(client, FINEWEB, settings.fineweb_options)
 
 
 def _meilisearch(settings: SourcesSettings, _embed: Embed) -> Source:

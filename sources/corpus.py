@@ -57,11 +57,10 @@ class DocumentEngines(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What one source returned for one query.
+    """What one source returned for a query.
 
     Attributes:
         source: its name.
-        query: what was searched for.
         pages: new ones, as they were added to the corpus; best first.
         repeated: pages that were there already.
         skipped: records that were broken, or pages without text.
@@ -70,7 +69,6 @@ class Fetched:
     """
 
     source: str
-    query: str
     pages: tuple[Document, ...] = ()
     repeated: int = 0
     skipped: int = 0
@@ -154,7 +152,7 @@ class SourceCorpus:
             ModelError, IndexDamagedError: the pages cannot be embedded or stored.
         """
         started = time.perf_counter()
-        fetched = [] if question in self._fetched else self.fetch([question], deadline)
+        fetched = [] if question in self._fetched else self.fetch(question, deadline)
         warnings = tuple(warning for one in fetched for warning in one.warnings)
         fetch_ms = round((time.perf_counter() - started) * 1000, 1)
         with self._lock:
@@ -163,8 +161,8 @@ class SourceCorpus:
             found = self.engine.retrieve(Inquiry(question, deadline=deadline))
         return replace(found, timings_ms={"fetch": fetch_ms, **found.timings_ms}, warnings=warnings + found.warnings)
 
-    def fetch(self, queries: Sequence[str], deadline: Deadline) -> list[Fetched]:
-        """Ask all sources all queries side by side, and add the pages; return what came of each, in that order.
+    def fetch(self, query: str, deadline: Deadline) -> list[Fetched]:
+        """Ask all sources side by side, and add the pages; return what came of each, in their order.
 
         A source that failed is not asked again for this question, unless it refused only the query.
 
@@ -172,28 +170,23 @@ class SourceCorpus:
         """
         deadline.check_wanted("before the sources were asked")
         limit = deadline.for_stage(self._settings.attempts * self._settings.timeout_s)
-        asked = [(source, query) for query in queries for source in self._sources if source.name not in self._failed]
+        asked = [source for source in self._sources if source.name not in self._failed]
         with self._lock:
             self._searches += 1
-            self._fetched.update(queries)
+            self._fetched.add(query)
             iteration = self._searches
-        results = side_by_side(
-            partial(_ask, source, SourceQuery(query, self._settings.k, self._question, iteration), limit)
-            for source, query in asked
-        )
+        wanted = SourceQuery(query, self._settings.k, self._question, iteration)
+        results = side_by_side(partial(_ask, source, wanted, limit) for source in asked)
         with self._lock:
-            return [
-                self._taken(source.name, query, result, limit)
-                for (source, query), result in zip(asked, results, strict=True)
-            ]
+            return [self._taken(source.name, result, limit) for source, result in zip(asked, results, strict=True)]
 
-    def _taken(self, source: str, query: str, result: SourceResult | SourceError, deadline: Deadline) -> Fetched:
+    def _taken(self, source: str, result: SourceResult | SourceError, deadline: Deadline) -> Fetched:
         """Add the new pages of a result to the corpus."""
         if isinstance(result, SourceError):
             told = source in self._failed
             if result.code != REJECTED:
                 self._failed[source] = result
-            return Fetched(source, query, warnings=() if told else (AnswerWarning.of(result),), error=result)
+            return Fetched(source, warnings=() if told else (AnswerWarning.of(result),), error=result)
         documents: list[Document] = []
         repeated, skipped, cut = 0, result.skipped, 0
         for page in result.pages:
@@ -219,7 +212,7 @@ class SourceCorpus:
         if cut:
             read = f"the first {self._settings.max_page_chars:,} characters"
             warnings.append(AnswerWarning("pages_cut", f"Of {cut} long pages of {source} only {read} were read."))
-        return Fetched(source, query, tuple(documents[:added]), repeated, skipped, tuple(warnings))
+        return Fetched(source, tuple(documents[:added]), repeated, skipped, tuple(warnings))
 
 
 @contextmanager

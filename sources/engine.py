@@ -61,12 +61,12 @@ class SourceEngine:
     def _stages(
         self, inquiry: Inquiry, answer: Answer, deadline: Deadline, gathering: GatheringOver | None
     ) -> Generator[Event, None, None]:
-        queries = [self._query(inquiry, answer.question, deadline)]
-        yield steps.asking(self.sources, queries)
+        query = self._query(inquiry, answer.question, deadline)
+        yield steps.asking(self.sources, query)
         settings = self._settings.sources
         with open_source_corpus(self._engines, self._asked, answer.question, settings, inquiry.writer) as corpus:
             started = time.perf_counter()
-            found = corpus.fetch(queries, deadline)
+            found = corpus.fetch(query, deadline)
             answer.timings_ms["fetch"] = ms_since(started)
             yield from steps.fetched(found)
             answer.warnings += dict.fromkeys(warning for one in found for warning in one.warnings)

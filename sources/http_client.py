@@ -1,6 +1,6 @@
 """Ask a search service over HTTP for JSON: bounded in time and bytes, and stopped when the client leaves.
 
-Flow: `clueweb.py`, `fineweb.py`, `meilisearch.py` -> **here** -> the service named in the settings, and no other
+Flow: `organisers.py`, `meilisearch.py`, `mosaic.py` -> **here** -> the service named in the settings, and no other
 address: redirects are not followed. Every failure becomes a `SourceError` with a distinct code.
 """
 
@@ -138,12 +138,3 @@ class JsonClient:
 
     def _passing(self, fact: str, code: str, wait_s: float = 0.0) -> PassingError:
         return PassingError(self._error(fact, code), wait_s)
-
-
-def without_unset(**params: object) -> dict[str, str]:
-    """Return the parameters that are not None as a query string has them: truth values as `true` and `false`."""
-    return {
-        name: str(value).lower() if isinstance(value, bool) else str(value)
-        for name, value in params.items()
-        if value is not None
-    }

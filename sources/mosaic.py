@@ -14,7 +14,7 @@ from query_engine.runtime.deadline import Deadline
 from query_engine.runtime.threads import side_by_side
 from query_engine.schema.answer_warning import AnswerWarning
 from sources.base import SourcePage, SourceQuery, SourceResult
-from sources.http_client import JsonClient, without_unset
+from sources.http_client import JsonClient
 from sources.records import facts_of, text_field
 
 # Full texts that are asked for at once.
@@ -39,7 +39,7 @@ class Mosaic:
 
     def search(self, query: SourceQuery, deadline: Deadline) -> SourceResult:
         """Return what `Source.search` says. A hit whose text cannot be had is given by its snippet, and counted."""
-        asked = without_unset(q=query.text, limit=query.k, index=self._index)
+        asked = {"q": query.text, "limit": str(query.k), **({"index": self._index} if self._index else {})}
         hits = list(islice(_hits(self._client.get("/search", asked, deadline)), query.k))
         texts, failures = self._texts([hit for _, hit in hits], deadline)
         pages = [_page(index, hit, text) for (index, hit), text in zip(hits, texts, strict=True)]

@@ -13,30 +13,26 @@ from sources.corpus import Fetched
 SHOWN_PAGES = 5
 
 
-def asking(sources: Sequence[str], queries: Sequence[str]) -> Step:
+def asking(sources: Sequence[str], query: str) -> Step:
     """Say which sources are asked what."""
-    shown = "; ".join(f"“{as_text(query[:300])}”" for query in queries)
-    return Step("search", f"**Asking** {', '.join(f'*{name}*' for name in sources)} for: {shown}")
+    return Step("search", f"**Asking** {', '.join(f'*{name}*' for name in sources)} for: “{as_text(query[:300])}”")
 
 
 def fetched(found: Sequence[Fetched]) -> Iterator[Step]:
-    """Say what came of each source, once for all its queries."""
-    for name in dict.fromkeys(one.source for one in found):
-        yield from _of_source(name, [one for one in found if one.source == name])
-
-
-def _of_source(name: str, found: Sequence[Fetched]) -> Iterator[Step]:
-    pages = [page for one in found for page in one.pages]
-    if pages or not all(one.error for one in found):
-        repeated, skipped = sum(one.repeated for one in found), sum(one.skipped for one in found)
-        counts = [f"**{_count(len(pages), 'page')}** from *{name}*"]
-        counts += [f"{_count(repeated, 'page')} that came before"] if repeated else []
-        counts += [f"{_count(skipped, 'broken record')} skipped"] if skipped else []
-        lines = [f"- {as_plain(page.title)}: {as_text(page.url or page.doc_id)}" for page in pages[:SHOWN_PAGES]]
-        lines += [f"- and {len(pages) - SHOWN_PAGES} more"] if len(pages) > SHOWN_PAGES else []
-        yield Step("found", "\n".join([", ".join(counts) + (":" if lines else "."), *lines]))
-    for error in {str(one.error): one.error for one in found if one.error and one.warnings}.values():
-        yield Step("warning", f"**Without *{name}***: {as_text(error.fact)} The answer comes from what there is.")
+    """Say what came of each source."""
+    for one in found:
+        if one.error is None:
+            counts = [f"**{_count(len(one.pages), 'page')}** from *{one.source}*"]
+            counts += [f"{_count(one.repeated, 'page')} that came before"] if one.repeated else []
+            counts += [f"{_count(one.skipped, 'broken record')} skipped"] if one.skipped else []
+            shown = [
+                f"- {as_plain(page.title)}: {as_text(page.url or page.doc_id)}" for page in one.pages[:SHOWN_PAGES]
+            ]
+            shown += [f"- and {len(one.pages) - SHOWN_PAGES} more"] if len(one.pages) > SHOWN_PAGES else []
+            yield Step("found", "\n".join([", ".join(counts) + (":" if shown else "."), *shown]))
+        elif one.warnings:
+            told = f"{as_text(one.error.fact)} The answer comes from what there is."
+            yield Step("warning", f"**Without *{one.source}***: {told}")
 
 
 def reading(pages: int) -> Step:

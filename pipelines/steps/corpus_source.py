@@ -14,15 +14,12 @@ from pipelines.state import ORIGINAL_RANK, PipelineState, Role
 from pipelines.step import FULL_TEXT, SourceStep, passages_as_columns
 from pipelines.steps.metadata_columns import METADATA, names_of, of_one_kind
 from query_engine.inquiry import Inquiry
-from query_engine.retrieval.expansion import build_expansions
-from query_engine.retrieval.pipeline import RetrievalPipeline
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.passage import Passage
 
 # The most that one retrieval gives.
 MAX_PASSAGES = 200
 BUDGET_CHARS = 200_000
-FOUND_BY = "found_by"
 
 
 class CorpusSource(SourceStep):
@@ -63,7 +60,7 @@ class CorpusSource(SourceStep):
 
     def writes(self) -> list[str]:
         """Return the columns of a source."""
-        return [*passages_as_columns([], self.given.output_column), FOUND_BY, ORIGINAL_RANK, *self._metadata_names()]
+        return [*passages_as_columns([], self.given.output_column), ORIGINAL_RANK, *self._metadata_names()]
 
     def transform(self, state: PipelineState, handler: StepHandler) -> PipelineState:
         """Add one row a passage."""
@@ -81,7 +78,7 @@ class CorpusSource(SourceStep):
         deadline = Deadline(settings.answer.deadline_s, stop=handler.stop)
         inquiry = Inquiry(state.query, given.filters, deadline=deadline)
         with handler.services.engines.lease(given.corpus or None) as engine:
-            found = engine.retrieve(inquiry, options, self._widened(engine, state, handler))
+            found = engine.retrieve(inquiry, options)
             passages = found.passages[: given.limit]
             metadata = self._metadata(engine, passages)
         for warning in found.warnings:
@@ -90,7 +87,6 @@ class CorpusSource(SourceStep):
             handler.warn("The corpus holds nothing for this query.")
         first = state.count + 1
         columns = passages_as_columns(passages, given.output_column)
-        columns[FOUND_BY] = [_found_by(passage) for passage in passages]
         columns[ORIGINAL_RANK] = list(range(first, first + len(passages)))
         metadata = {name: values for name, values in metadata.items() if name not in columns}
         columns |= metadata
@@ -103,16 +99,6 @@ class CorpusSource(SourceStep):
         }
         return state.with_documents(columns, roles)
 
-    def _widened(self, engine: Engine, state: PipelineState, handler: StepHandler) -> RetrievalPipeline:
-        if not state.enhancements:
-            return engine.pipeline
-        services = handler.services
-        flags = {name: name in state.enhancements for name in ("hyde", "multi_query")}
-        expansion = services.settings.expansion.model_copy(update=flags)
-        settings = services.settings.model_copy(update={"expansion": expansion})
-        expansions = build_expansions(settings, engine.corpus, services.embedder(), services.model())
-        return RetrievalPipeline(expansions, engine.pipeline.reranking)
-
     def _metadata_names(self) -> list[str]:
         return names_of(self.given.metadata_columns)
 
@@ -124,15 +110,3 @@ class CorpusSource(SourceStep):
         documents = engine.corpus.documents.get_versions(versions)
         known = [documents[version].metadata if version in documents else {} for version in versions]
         return {name: of_one_kind([one.get(name) for one in known]) for name in names}
-
-
-def _found_by(passage: Passage) -> str:
-    """Say what speaks for a passage, in words."""
-    reasons = []
-    if "dense" in passage.scores:
-        reasons.append(f"similar in meaning ({passage.scores['dense']:.2f})")
-    if "lexical" in passage.scores:
-        reasons.append(f"shares its words (BM25 {passage.scores['lexical']:.1f})")
-    if passage.merged:
-        reasons.append(passage.merged)
-    return "; ".join(reasons)

@@ -16,7 +16,6 @@ from pipelines.parameters import ColumnName, StepParameters, Text, embedding_par
 from pipelines.services import Services
 from pipelines.state import ORIGINAL_RANK, PipelineState, Role
 from pipelines.step import FULL_TEXT, SourceStep
-from pipelines.steps.corpus_source import FOUND_BY
 from pipelines.steps.metadata_columns import METADATA, names_of, of_one_kind
 from query_engine.runtime.deadline import Deadline
 from query_engine.text.well_formed import well_formed
@@ -78,8 +77,6 @@ class _ForeignSource(SourceStep):
     def transform(self, state: PipelineState, handler: StepHandler) -> PipelineState:
         """Add one row a page, in the order of the source."""
         settings, limit = handler.services.settings, self.given.limit
-        if state.enhancements:
-            handler.warn("Only corpora search with an enhanced query; this source was asked the query alone.")
         handler.progress(0, limit)
         deadline = Deadline(settings.answer.deadline_s, stop=handler.stop)
         found = self._open(handler.services).search(SourceQuery(state.query, limit, state.query), deadline)
@@ -112,7 +109,6 @@ class _ForeignSource(SourceStep):
             "url": [document.url for _, document in rows],
             self.given.output_column: [document.text for _, document in rows],
             "published": [well_formed(page.published) or None for page, _ in rows],
-            FOUND_BY: [f"found by {self.source}" for _ in rows],
             ORIGINAL_RANK: list(range(first, first + len(rows))),
             **{name: of_one_kind([page.facts.get(name) for page, _ in rows]) for name in names},
         }
@@ -132,7 +128,7 @@ class _ForeignSource(SourceStep):
         ]
 
     def _own_names(self) -> list[str]:
-        return ["id", "doc_id", "title", "url", self.given.output_column, "published", FOUND_BY, ORIGINAL_RANK]
+        return ["id", "doc_id", "title", "url", self.given.output_column, "published", ORIGINAL_RANK]
 
     def _open(self, services: Services) -> Source:
         named = {"url": self.given.url, "part": getattr(self.given, self.part)} if self.part else {}

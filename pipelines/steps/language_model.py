@@ -2,9 +2,9 @@
 
 A step that names a model which the service does not have goes on without a language model, and warns.
 
-Flow: `language_model_reranking.py`, `model_marking.py`, `model_summaries.py`, `emotion.py` -> **here** ->
-`query_engine/llms/`, which bounds prompts and replies. A call ends when the task is cancelled. A model that fails fails
-the step; a reply that says nothing of use is the step's to judge.
+Flow: `language_model_reranking.py`, `model_marking.py`, `model_summaries.py` -> **here** -> `query_engine/llms/`, which
+bounds prompts and replies. A call ends when the task is cancelled. A model that fails fails the step; a reply that says
+nothing of use is the step's to judge.
 """
 
 from pathlib import Path
@@ -44,7 +44,7 @@ def loaded_model(services: Services) -> LoadedModel:
     if model is None:
         raise PipelineError(
             "This service has no language model.",
-            f"Start it with {SETTINGS} set, or leave out the step or its `method`.",
+            f"Start it with {SETTINGS} set, or leave out the step.",
         )
     return model
 
@@ -78,34 +78,12 @@ def has_model(handler: StepHandler, wanted: str, instead: str) -> bool:
 
 
 def asks_model(given: Any) -> bool:
-    """Say whether the parameters of a step with a `method` want the language model.
+    """Say whether the parameters of a step that also works without a language model want one.
 
-    `auto` does where `model` or `summarize_prompt` is set, as clients of mosaicRAG, which has no `method`, write it.
+    They do where `model` or `summarize_prompt` is set, as clients of mosaicRAG write it, unless `model` names quotes.
     """
     told = given.model or getattr(given, "summarize_prompt", "")
-    return given.method == "model" or (
-        given.method == "auto" and bool(told) and given.model not in {QUOTES, EXTRACTIVE}
-    )
-
-
-def check_method(services: Services, given: Any) -> None:
-    """Refuse what the method cannot do: no model, another model, or a model that the method passes over.
-
-    Args:
-        services: of the service.
-        given: the parameters: `method`, `model` and perhaps `summarize_prompt`.
-
-    Raises:
-        PipelineError: says which.
-    """
-    if asks_model(given):
-        if given.method == "model":
-            check_model(services, given.model)
-    elif given.method != "auto" and given.model not in {"", QUOTES, EXTRACTIVE}:
-        raise PipelineError(
-            f"The method {given.method!r} asks no language model, yet `model` names {given.model!r}.",
-            "Leave `method` or `model` out.",
-        )
+    return bool(told) and given.model not in {QUOTES, EXTRACTIVE}
 
 
 def _is_served(model: LoadedModel | None, wanted: str) -> bool:

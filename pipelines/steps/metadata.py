@@ -1,34 +1,23 @@
 """Describe each document: its length, its language, and which of its sentences answer the query.
 
-Flow: a text column -> **here** -> a column of short facts, or the text with its relevant sentences marked. The reader
-of `query_engine/reader/` judges, or the language model (`model_marking.py`); what is marked is cut from the text by
-offset, so no word can be lost or changed.
+Flow: a text column -> **here** -> a column of short facts, or the text with its relevant sentences marked, which the
+reader chooses (`relevance.py`), or the language model (`model_marking.py`).
 """
 
-import hashlib
-import math
 import re
 from collections.abc import Iterable
-from functools import cache
-from typing import Any, Literal
+from typing import Any
 
-from index.documents.guess import guessed_blocks
-from index.documents.structure import Structure
 from index.lexical.language import question_language
 from ingestion.reading.language import namer
 from pipelines.handler import StepHandler
 from pipelines.parameters import ColumnName, StepParameters, Text, parameter
-from pipelines.services import Services
 from pipelines.state import PipelineState
 from pipelines.step import FULL_TEXT, RowStep, Step
-from pipelines.steps.language_model import asks_model, check_method, has_model, model_parameter
+from pipelines.steps.language_model import asks_model, has_model, model_parameter
 from pipelines.steps.model_marking import MARK, model_marks
-from query_engine.reader.layout import lay_out
-from query_engine.reader.leaves import passage_text
-from query_engine.reader.model import SHIPPED, PassageReader
+from pipelines.steps.relevance import best_spans, read_texts
 
-# The most that the reader takes in one call.
-WINDOW_CHARS = 850
 # Log-odds from which a sentence counts as an answer.
 MARKED_FROM = 0.0
 MOST_MARKED = 3
@@ -81,7 +70,8 @@ class RelevanceMarking(Step):
     name = "Marking Relevance"
     category = "Metadata Analysis"
     description = (
-        "Marks the sentences of each document that answer the query, between two asterisks, and says where they stand."
+        "Marks the sentences of each document that answer the query, between two asterisks, and says where they "
+        "stand; by the service's reader, or by the language model that `model` names, which copies the text."
     )
     closed = True
 
@@ -101,33 +91,17 @@ class RelevanceMarking(Step):
             column="writes",
         )
         query: Text = parameter("", "Optional query", "Query of this step alone; empty: the pipeline's.")
-        method: Literal["auto", "reader", "model"] = parameter(
-            "auto",
-            "Method",
-            "The service's reader chooses sentences; or the language model marks passages in a copy, which must "
-            "reproduce the text. `auto`: the model where `model` names it.",
-        )
         model: Text = model_parameter()
-
-    def check(self, services: Services) -> None:
-        """Refuse a language model that is not there."""
-        check_method(services, self.given)
 
     def transform(self, state: PipelineState, handler: StepHandler) -> PipelineState:
         """Add the marked text and the places of the marks."""
         query = self.given.query or state.query
         texts = state.texts(self.given.input_column)
-        name = [self.id, self.version]
-
-        def compute(some: list[Any]) -> Iterable[Any]:
-            reader = handler.services.reader()
-            for text in some:
-                yield relevant_spans(reader, query, text)
-
         if asks_model(self.given) and has_model(handler, self.given.model, READER_INSTEAD):
-            spans: list[Any] = model_marks(texts, query, handler, name=name)
+            spans = model_marks(texts, query, handler, name=[self.id, self.version])
         else:
-            spans = handler.each(texts, [*name, _reader_name(), query], compute)
+            read = read_texts(texts, query, handler)
+            spans = [best_spans((one for one in row if one.score >= MARKED_FROM), MOST_MARKED) for row in read]
         marked = state.with_column(
             self.given.output_column, [with_marks(text, one) for text, one in zip(texts, spans, strict=True)], "text"
         )
@@ -141,23 +115,6 @@ class RelevanceMarking(Step):
         return marked.with_column(self.given.spans_column, places)
 
 
-def relevant_spans(reader: PassageReader, query: str, text: str) -> list[tuple[int, int]]:
-    """Return the sentences of a text that most likely answer, at most three, in order, as `[start, end)`."""
-    layout = lay_out(text, Structure(guessed_blocks(text)), 0, len(text))
-    windows = _windows([(unit.start, unit.end) for unit in layout.units])
-    if not windows:
-        return []
-    read = reader.read(query, [passage_text("", layout, places) for places in windows])
-    scored = [
-        (score, layout.units[place])
-        for places, scores in zip(windows, read, strict=True)
-        for place, score in zip(places, scores.units, strict=True)
-        if math.isfinite(score) and not layout.units[place].label
-    ]
-    best = sorted((one for one in scored if one[0] >= MARKED_FROM), key=lambda one: -one[0])[:MOST_MARKED]
-    return sorted((unit.start, unit.end) for _, unit in best)
-
-
 def with_marks(text: str, spans: Iterable[tuple[int, int]]) -> str:
     """Return the text with two asterisks around each span; without them it is the text again."""
     parts, done = [], 0
@@ -165,21 +122,3 @@ def with_marks(text: str, spans: Iterable[tuple[int, int]]) -> str:
         parts += [text[done:start], MARK, text[start:end], MARK]
         done = end
     return "".join([*parts, text[done:]])
-
-
-def _windows(units: list[tuple[int, int]]) -> list[range]:
-    """Return runs of units, each as long as the reader can take."""
-    found: list[range] = []
-    first = 0
-    for place, (_, end) in enumerate(units):
-        if place > first and end - units[first][0] > WINDOW_CHARS:
-            found.append(range(first, place))
-            first = place
-    return [*found, range(first, len(units))] if units else []
-
-
-@cache
-def _reader_name() -> str:
-    """Name the reader by its weights."""
-    with (SHIPPED / "reader.bin").open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()[:16]

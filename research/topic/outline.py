@@ -6,18 +6,18 @@ must be none about a topic that no document knows.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
-from typing import Protocol
 
 from index.documents.span_tree import split_node_id
-from index.documents.store import StoredDocument
+from index.documents.store import DocumentStore
 from query_engine.inquiry import Inquiry
 from query_engine.runtime.threads import in_thread
 from query_engine.schema.passage import Passage
 from query_engine.text.content_words import content_stems
+from research.schema import Engine
 from settings import RetrievalSettings
 
 # Of what is asked about, the share of words that a passage has to hold: of "deep sea mining" not only the sea.
@@ -28,45 +28,6 @@ NEAR_SHARE = 0.6
 MAX_NAME_WORDS = 3
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 _MARKS = re.compile(r"[`*]|(?<!\w)_|_(?!\w)")
-
-
-class Found(Protocol):
-    """What a search found."""
-
-    @property
-    def passages(self) -> tuple[Passage, ...]:
-        """Best first."""
-        ...
-
-
-class Documents(Protocol):
-    """The documents of a corpus."""
-
-    def get_versions(self, versions: Iterable[str]) -> Mapping[str, StoredDocument]:
-        """Return version -> document."""
-        ...
-
-
-class Corpus(Protocol):
-    """What is searched."""
-
-    @property
-    def documents(self) -> Documents:
-        """What it holds."""
-        ...
-
-
-class Engine(Protocol):
-    """Answers questions from one corpus, as far as a topic asks it."""
-
-    @property
-    def corpus(self) -> Corpus:
-        """What it searches."""
-        ...
-
-    def retrieve(self, inquiry: Inquiry, options: RetrievalSettings) -> Found:
-        """Find passages; blocks."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +105,7 @@ def _about(topic: str, sections: Sequence[_Section]) -> str:
     return topic if is_name and wanted & content_stems("\n".join(one.text for one in sections)) else ""
 
 
-def _sections(passages: Sequence[Passage], documents: Documents) -> Iterator[_Section]:
+def _sections(passages: Sequence[Passage], documents: DocumentStore) -> Iterator[_Section]:
     """Yield the sections of the passages that are about as good as the best one, in order."""
     known = documents.get_versions({split_node_id(one.node_id)[0] for one in passages})
     for passage in passages:

@@ -16,11 +16,12 @@ from query_engine.runtime.deadline import Deadline
 from query_engine.schema.events import Citation, Done, Event, Retrieved, Token
 from query_engine.synthesis.unsupported import found_again
 from query_engine.text.markdown_escape import as_text
+from research.schema import Engine
 from research.topic import steps
 from research.topic.citation_numbers import CitationNumbers, marks
 from research.topic.conflicts import Conflict, find_conflicts
 from research.topic.findings import Finding, each_in_its_place, numbered
-from research.topic.outline import Engine, outline
+from research.topic.outline import outline
 from research.topic.statements import joined
 from research.topic.survey import Ask, passages_of, survey
 from settings import RetrievalSettings

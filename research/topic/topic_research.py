@@ -17,11 +17,12 @@ from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Citation, Done, Event, Step
 from query_engine.schema.passage import Passage
 from query_engine.synthesis.unsupported import found_again
+from research.schema import Engine
 from research.topic import steps
 from research.topic.citation_numbers import CitationNumbers
 from research.topic.conflicts import Conflict, find_conflicts
 from research.topic.findings import Finding, each_in_its_place, numbered
-from research.topic.outline import Engine, outline
+from research.topic.outline import outline
 from research.topic.statements import Statement, joined, statements_of
 from research.topic.summary import NOTHING, summarise
 from research.topic.survey import Ask, passages_of, survey

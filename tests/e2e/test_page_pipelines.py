@@ -181,18 +181,17 @@ SOURCE = {"id": "corpus_datasource"}
 
 def test_an_example_gives_results_in_two_clicks(page: Page, service: Program) -> None:
     page.goto(f"{service.url}/ui#pipelines")
-    page.get_by_role("button", name="Explain and summarise").click()
+    page.get_by_role("button", name="Mark and summarise").click()
     page.get_by_role("button", name="Run", exact=True).click()
 
     expect(page.locator(".result-line")).to_contain_text("from the cache")
-    expect(page.locator(".aggregated")).to_contain_text("moves heat from a cold place to a warm place")
+    expect(page.locator(".aggregated")).to_contain_text("evaporating a cold fluid outside")
     expect(cards(page).nth(1)).to_contain_text("done")
     table = page.locator(".step-table")
     expect(table.locator("td.rank").first).to_have_text("1")
     expect(table.locator(".chip").first).to_contain_text(".md")
-    expect(table.locator("th[data-new='true']")).to_contain_text("explanation")
     page.locator(".aggregated button.cite").first.click()
-    expect(page.locator(".evidence mark.cited")).to_contain_text("heat pump")
+    expect(page.locator(".evidence mark.cited")).not_to_be_empty()
 
 
 def test_every_step_s_form_is_the_one_it_declares(page: Page, service: Program) -> None:
@@ -330,14 +329,14 @@ def test_long_cells_fold_and_titles_open_their_place(page: Page, service: Progra
     expect(page.locator(".evidence")).to_contain_text("evaporating a cold fluid")
     page.keyboard.press("Escape")
     page.get_by_label("All columns").check()
-    expect(page.locator(".step-table thead")).to_contain_text("found_by")
+    expect(page.locator(".step-table thead")).to_contain_text("doc_id")
 
 
 def test_pipelines_are_saved_opened_imported_and_exported(page: Page, service: Program, tmp_path: Path) -> None:
     body = {
         "query": "salt",
         "1": {**SOURCE, "parameters": {"limit": 3}},
-        "2": {"id": "explain", "on_error": "continue"},
+        "2": {"id": "word_counter", "on_error": "continue"},
     }
     opened(page, service, body)
     page.get_by_label("Name", exact=True).fill("mine")
@@ -456,7 +455,7 @@ def test_a_service_without_runs_names_the_setting_and_one_with_a_title_and_a_pip
 ) -> None:
     folder, settings = home
     own = {name: value for name, value in settings.items() if name != "RAG_SERVE__RUNS"}
-    own |= {"APP_TITLE": "My library", "APP_DEFAULT_PIPELINE": json.dumps({"1": SOURCE, "2": {"id": "explain"}})}
+    own |= {"APP_TITLE": "My library", "APP_DEFAULT_PIPELINE": json.dumps({"1": SOURCE, "2": {"id": "word_counter"}})}
     with Program(
         [MAIN], {**own, "RAG_INDEX__DIR": str(folder / "other"), "RAG_PIPELINES__DIR": str(folder / "others")}, folder
     ) as program:

@@ -105,10 +105,6 @@ def test_a_query_may_be_given_beside_the_body() -> None:
             "Step 2 (group_llm_reranker): This service has no language",
         ),
         (
-            body_of(("query_enhancement", {"method": "hyde"})),
-            "Step 1 (query_enhancement): This service has no language",
-        ),
-        (
             body_of("corpus_datasource", ("text_stemmer", {"output_column": "a\u2028b"})),
             "parameter 'output_column' is not valid",
         ),

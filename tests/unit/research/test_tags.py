@@ -2,11 +2,11 @@
 
 import pytest
 
-from research.tags import Disagreement, ReviewReply, read_queries, read_review
+from research.tags import ReviewReply, read_queries, read_review
 
 KEPT = (
     "<useful-docs>2, 1</useful-docs><summary>Betz  did.</summary><is-sufficient>no</is-sufficient>"
-    "<new-query>rotor limit</new-query><contradiction></contradiction>"
+    "<new-query>rotor limit</new-query>"
 )
 
 
@@ -43,21 +43,6 @@ def test_malformed_tags_survive(
     read = read_review(reply, 3)
 
     assert (read.useful, read.sufficient, read.queries) == (useful, sufficient, queries)
-
-
-@pytest.mark.parametrize(
-    ("said", "read"),
-    [
-        ("1, 3: the year", Disagreement((0, 2), "the year")),
-        ("Documents 1 and 2 disagree.", Disagreement((0, 1), "disagree.")),
-        ("none", None),
-        ("2, 2: itself", None),
-        ("1, 9: a document that is not there", None),
-        ("the year", None),
-    ],
-)
-def test_a_contradiction_needs_two_documents(said: str, read: Disagreement | None) -> None:
-    assert read_review(f"<contradiction>{said}</contradiction>", 3).contradiction == read
 
 
 def test_queries_are_read_from_tags_or_lines() -> None:

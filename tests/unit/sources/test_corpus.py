@@ -23,7 +23,7 @@ def test_a_page_that_comes_ten_times_is_read_once() -> None:
     sources = [FakeSource("clueweb", [a_page(), *again]), FakeSource("fineweb", [a_page()])]
 
     with open_source_corpus(engines, sources, "q", SETTINGS) as corpus:
-        (one, other) = corpus.fetch(["q"], Deadline(30))
+        (one, other) = corpus.fetch("q", Deadline(30))
 
         assert (len(one.pages), one.repeated) == (1, 9)
         assert (len(other.pages), other.repeated) == (0, 1)
@@ -98,7 +98,7 @@ def test_pages_that_come_too_late_are_left_out() -> None:
     engines.add_documents = slowly  # type: ignore[method-assign]
     pages = [a_page(str(number), f"{number} " + "long text " * 9_000) for number in range(9)]
     with open_source_corpus(engines, [FakeSource(pages=pages)], "q", SourcesSettings(max_page_chars=200_000)) as corpus:
-        (fetched,) = corpus.fetch(["q"], Deadline(120, lambda: now))
+        (fetched,) = corpus.fetch("q", Deadline(120, lambda: now))
 
         assert len(fetched.pages) == corpus.pages == 4
         assert [warning.code for warning in fetched.warnings] == ["pages_left_out"]

@@ -16,8 +16,7 @@ from query_engine.runtime.deadline import Deadline
 from query_engine.schema.events import Done, Step
 from query_engine.synthesis.base import Writer
 from query_engine.synthesis.extractive import ExtractiveSynthesizer
-from research.patience import TRIES, pause_s
-from research.react import PaperTrail, react
+from research.react import TRIES, PaperTrail, pause_s, react
 from settings import ChunkSettings, Settings
 from tests.fakes.engines import OneEngine
 from tests.fakes.ingesting import FakeIngester

@@ -26,7 +26,6 @@ EVERY_STEP_BUT_MODELS = [
     "relevance_marking_step",
     "llm_summarizer",
     ("all_results_summarizer", {}),
-    "explain",
     ("reduction_step", {"k": 3}),
 ]
 

@@ -66,7 +66,7 @@ def test_an_unknown_task_is_not_found(client: TestClient, path: str) -> None:
 @pytest.mark.parametrize(
     ("body", "detail"),
     [
-        (BODY | {"5": {"id": "explain"}}, "numbered 1, 2, 3, 5: there is a gap"),
+        (BODY | {"5": {"id": "word_counter"}}, "numbered 1, 2, 3, 5: there is a gap"),
         (BODY | {"3": {"id": "word_countr"}}, "Step 3: there is no step 'word_countr'. The nearest known one"),
         ([1], "not a JSON object"),
         (None, "a JSON object"),
@@ -205,7 +205,7 @@ def test_the_guide_s_pipelines_that_can_run_are_offered_and_can_be_saved(client:
     assert [one["title"] for one in offered] == [
         "Rank twice, keep the best",
         "Prepare texts",
-        "Explain and summarise",
+        "Mark and summarise",
     ]
     for one in offered:
         assert client.post("/pipeline/save", json=one["pipeline"]).status_code == 201

@@ -1,7 +1,6 @@
 from pipelines.body import read_plan
-from query_engine.retrieval.expansion import MultiQuery
 from tests.fakes.engines import FakeEngine
-from tests.fakes.pipelines import TEXTS, a_model, a_registry, an_engine, body_of, fake_services, run_body
+from tests.fakes.pipelines import TEXTS, a_registry, an_engine, body_of, fake_services, run_body
 
 
 def test_passages_become_rows() -> None:
@@ -14,7 +13,6 @@ def test_passages_become_rows() -> None:
         | {"_original_ranking_": place + 1}
         for place, text in enumerate(TEXTS[:2])
     ]
-    assert state.values("found_by") == ["similar in meaning (0.80)"] * 2
     assert (engine.options[0].top_k, engine.options[0].mode) == (2, "dense")
     assert state.history[0].warnings == ("rerank_skipped: It is too slow.",)
 
@@ -29,7 +27,7 @@ def test_leaves_are_not_merged() -> None:
 
 def test_nothing_found_is_an_empty_table_with_a_warning() -> None:
     state = run_body(
-        body_of("corpus_datasource", "embedding_reranker", "word_counter", "explain", "all_results_summarizer"),
+        body_of("corpus_datasource", "embedding_reranker", "word_counter", "all_results_summarizer"),
         services=fake_services(an_engine([])),
     )
 
@@ -62,16 +60,6 @@ def test_metadata_become_columns() -> None:
     state = run_body(body_of(("corpus_datasource", {"metadata_columns": "year, topic,year"})))
 
     assert state.columns[-2:] == ["year", "topic"]
-
-
-def test_an_enhancement_reaches_the_search() -> None:
-    engine = an_engine()
-
-    run_body(body_of("query_enhancement", "corpus_datasource"), services=fake_services(engine, model=a_model(str)))
-
-    (refinement,) = engine.refinements
-    assert refinement is not None
-    assert [type(expansion) for expansion in refinement.expansions] == [MultiQuery]
 
 
 def test_no_lease_is_kept() -> None:

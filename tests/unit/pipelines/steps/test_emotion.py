@@ -1,14 +1,11 @@
-"""Emotions, by a lexicon and by a model."""
+"""Emotions, by a lexicon."""
 
 from typing import Any
 
 import pytest
 
-from errors import LLMError, PipelineError
-from pipelines.running import FailedStepError
+from errors import PipelineError
 from pipelines.steps.emotion import EMOTIONS, _lexicon, by_lexicon
-from query_engine.llms.base import LoadedModel
-from tests.fakes.llm import FakeLLM
 from tests.fakes.pipelines import run_step
 
 ANGRY = "He was furious and shouted at the clerk; the outrage made everyone angry."
@@ -48,42 +45,11 @@ def test_emotions_are_a_chip_and_other_languages_a_warning() -> None:
     assert state.history[-1].warnings == ("Of 1 of 2 texts no emotion can be told: they are not English.",)
 
 
-def by_model(*says: Any, texts: tuple[str, ...] = (ANGRY,)) -> tuple[FakeLLM, Any]:
-    llm = FakeLLM(says=list(says))
-    model = LoadedModel(llm, "fake", lambda: 4096, lambda text: len(text.split()))
-    return llm, run_step(texts, ("basic_sentiment_analysis", {"method": "model"}), model=model)
-
-
-def test_the_model_is_shown_the_text_and_names_one() -> None:
-    llm, state = by_model("Anger.\nBecause he shouts.", texts=(ANGRY, " "))
-
-    assert state.values("sentiment") == ["anger", "none"]
-    assert len(llm.asked) == 1
-    assert ANGRY in str(llm.asked[0][0].content)
-
-
-def test_a_model_that_names_none_of_them_is_asked_three_times() -> None:
-    llm, state = by_model("Melancholy, or joy or fear")
-
-    assert state.values("sentiment") == [None]
-    assert len(llm.asked) == 3
-    assert state.history[-1].warnings == (
-        "Of 1 of 1 texts no emotion can be told: the model named none of the emotions.",
-    )
-
-
-def test_a_model_that_fails_fails_the_step() -> None:
-    with pytest.raises(FailedStepError, match=r"LLMError in step 2 \(basic_sentiment_analysis\)"):
-        by_model(LLMError("The model is down.", "Start it."))
-
-
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ({"method": "model"}, r"Step 2 \(basic_sentiment_analysis\): This service has no language model"),
-        ({"method": "vader"}, "'method' is not valid"),
         ({"input_column": "summary"}, "reads column 'summary'"),
-        ({"metod": "lexicon"}, "nearest known one is 'method'"),
+        ({"output": "x"}, "nearest known one is 'output_column'"),
     ],
 )
 def test_what_cannot_work_is_refused(given: dict[str, Any], told: str) -> None:

@@ -133,13 +133,10 @@ def test_long_pages_are_cut_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
     source = FakeSource("mosaic", [SourcePage("1", None, "", "wind " * 400)])
     monkeypatch.setattr(foreign_sources, "open_source", lambda *_, **__: source)
 
-    state = run("query_enhancement", "mosaic_datasource", max_page_chars=1000)
+    state = run("mosaic_datasource", max_page_chars=1000)
 
     assert len(state.texts("full-text")[0]) < 1001
-    assert state.history[1].warnings == (
-        "Only corpora search with an enhanced query; this source was asked the query alone.",
-        "Of 1 long pages only the first 1,000 characters were read.",
-    )
+    assert state.history[0].warnings == ("Of 1 long pages only the first 1,000 characters were read.",)
 
 
 @pytest.mark.parametrize(

@@ -85,45 +85,20 @@ def test_who_lost_later_stands_before_who_lost_earlier_and_both_keep_their_order
     assert state.values("score_2_tournament_llm") == [3.0, 2.0, 1.0, 1.0]
 
 
-def test_a_round_robin_sorts_all() -> None:
-    watcher = Noting()
-
-    state = ranked([2, 1, 4, 3, 5], ("tournament_llm_reranker", {"tournament": "round_robin"}), watcher=watcher)
-
-    assert grades_of(state) == [5, 4, 3, 2, 1]
-    assert calls_of(watcher) == 10
-
-
-@pytest.mark.parametrize("tournament", ["bracket", "round_robin"])
-def test_a_tie_keeps_the_order(tournament: str) -> None:
-    state = ranked([3, 3, 4, 3], ("tournament_llm_reranker", {"tournament": tournament}))
+def test_a_tie_keeps_the_order() -> None:
+    state = ranked([3, 3, 4, 3], "tournament_llm_reranker")
 
     assert state.values("doc_id") == ["2.md", "0.md", "1.md", "3.md"]
     assert state.history[-1].warnings == ()
 
 
-@pytest.mark.parametrize("tournament", ["bracket", "round_robin"])
 @pytest.mark.parametrize("reply", ["Both are fine.", "[1] or [2]", "[7]", "", "I don't know.", "<think>Hm.</think>"])
-def test_junk_is_no_preference_and_is_told(tournament: str, reply: str) -> None:
-    state = ranked([1, 2, 3], ("tournament_llm_reranker", {"tournament": tournament}), reply=lambda _: reply)
+def test_junk_is_no_preference_and_is_told(reply: str) -> None:
+    state = ranked([1, 2, 3], "tournament_llm_reranker", reply=lambda _: reply)
 
     assert grades_of(state) == [1, 2, 3]
-    asked = 2 if tournament == "bracket" else 3
     (warning,) = state.history[-1].warnings
-    assert warning.startswith(f"{asked} of {asked} replies of the language model do not choose")
-
-
-def test_a_model_that_favours_a_place_decides_nothing_when_asked_in_both_orders() -> None:
-    step = ("tournament_llm_reranker", {"tournament": "round_robin", "both_orders": "Yes"})
-    watcher = Noting()
-
-    favoured = ranked([1, 2, 3], step, reply=lambda _: "[2]")
-    honest = ranked([1, 2, 3], step, watcher=watcher)
-
-    assert grades_of(favoured) == [1, 2, 3]
-    assert set(favoured.values("score_2_tournament_llm")) == {1.0}
-    assert grades_of(honest) == [3, 2, 1]
-    assert calls_of(watcher) == 6
+    assert warning.startswith("2 of 2 replies of the language model do not choose")
 
 
 def test_documents_behind_the_limit_stay_behind() -> None:
@@ -246,13 +221,13 @@ def test_a_server_that_fails_fails_the_step(server: ScriptedLLM, step: str, scri
 
 def test_what_was_compared_before_a_failure_is_not_asked_again(server: ScriptedLLM) -> None:
     cache, model = RowCache(None, 1_000_000), a_server_model(server)
-    step = ("tournament_llm_reranker", {"tournament": "round_robin"})
+    step = "tournament_llm_reranker"
     server.play(Script("[2]"), Script(status=401))
 
     with pytest.raises(FailedStepError):
-        ranked([1, 2, 3], step, model=model, cache=cache)
+        ranked([1, 2, 3, 4], step, model=model, cache=cache)
     server.play(Script("[2]"))
-    ranked([1, 2, 3], step, model=model, cache=cache)
+    ranked([1, 2, 3, 4], step, model=model, cache=cache)
 
     assert len(server.requests) == 2 + 2
 

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from errors import PipelineError
 from pipelines.row_cache import RowCache
 from pipelines.running import FailedStepError
 from pipelines.state import PipelineState
@@ -22,7 +21,7 @@ TEXT = (
     "Rain falls on all hills and on many valleys. Strong wind turns blades quickly. The sun heats the salt in its tank."
 )
 MARKED = TEXT.replace("Strong wind turns blades quickly.", "**Strong wind turns blades quickly.**")
-MODEL = {"method": "model"}
+MODEL, SERVED = {"model": "fake"}, {"model": "scripted"}
 
 
 @pytest.fixture
@@ -174,14 +173,6 @@ def test_whatever_is_replied_the_text_stays(text: str, reply: str) -> None:
     assert with_marks(text, spans).replace("*", "") == text.replace("*", "")
 
 
-def test_a_model_is_needed_only_where_it_is_wanted() -> None:
-    run_body(body_of("fake_source", "relevance_marking_step"))
-    with pytest.raises(PipelineError, match=r"Step 2 .*no language model.*RAG_LLM__PROVIDER"):
-        run_body(body_of("fake_source", ("relevance_marking_step", MODEL)))
-    with pytest.raises(PipelineError, match="'reader' asks no language model, yet `model` names 'gemma2'"):
-        run_body(body_of("fake_source", ("relevance_marking_step", {"method": "reader", "model": "gemma2"})))
-
-
 @pytest.mark.parametrize(
     ("script", "reason"), [(Script(status=401), "refused the key"), (Script(cut_after=1), "ended its stream")]
 )
@@ -191,5 +182,6 @@ def test_a_server_that_fails_fails_the_step(server: ScriptedLLM, script: Script,
 
     with pytest.raises(FailedStepError, match=rf"LLMError in step 2 \(relevance_marking_step\): .*{reason}"):
         run_body(
-            body_of("fake_source", ("relevance_marking_step", MODEL)), services=fake_services(model=connect_openai(llm))
+            body_of("fake_source", ("relevance_marking_step", SERVED)),
+            services=fake_services(model=connect_openai(llm)),
         )

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from errors import PipelineError, TaskCancelledError
+from errors import TaskCancelledError
 from pipelines.row_cache import RowCache
 from pipelines.running import FailedStepError
 from pipelines.state import PipelineState
@@ -21,7 +21,7 @@ from tests.servers.scripted_llm import Script, ScriptedLLM
 
 WIND = "Rain falls on all hills. Strong wind turns the blades quickly. The sun heats the salt in its tank."
 SNOW = "Snow lies on the high mountains all year. Skiers come in winter."
-MODEL = {"method": "model"}
+MODEL, SERVED = {"model": "fake"}, {"model": "scripted"}
 
 
 @pytest.fixture
@@ -140,20 +140,6 @@ def test_empty_texts() -> None:
     assert summarised([""], "llm_summarizer", lambda _: "No model is asked.").texts("summary") == [""]
 
 
-@pytest.mark.parametrize("step", ["llm_summarizer", "all_results_summarizer"])
-def test_a_model_is_needed_only_where_it_is_wanted(step: str) -> None:
-    run_body(body_of("fake_source", step))
-    with pytest.raises(PipelineError, match=rf"Step 2 \({step}\): .*no language model.*RAG_LLM__PROVIDER"):
-        run_body(body_of("fake_source", (step, MODEL)))
-    with pytest.raises(PipelineError, match="'extractive' asks no language model, yet `model` names 'gemma2'"):
-        run_body(body_of("fake_source", (step, {"method": "extractive", "model": "gemma2"})))
-
-
-def test_an_instruction_that_nobody_reads_is_refused() -> None:
-    with pytest.raises(PipelineError, match="`summarize_prompt` is for the language model"):
-        run_body(body_of("fake_source", ("llm_summarizer", {"method": "extractive", "summarize_prompt": "Be brief."})))
-
-
 @pytest.mark.parametrize(
     ("script", "reason"), [(Script(status=401), "refused the key"), (Script(cut_after=1), "ended its stream")]
 )
@@ -162,13 +148,13 @@ def test_a_server_that_fails_fails_the_step(server: ScriptedLLM, step: str, scri
     server.play(script)
 
     with pytest.raises(FailedStepError, match=rf"LLMError in step 2 \({step}\): .*{reason}"):
-        run_body(body_of("fake_source", (step, MODEL)), services=fake_services(model=a_server_model(server)))
+        run_body(body_of("fake_source", (step, SERVED)), services=fake_services(model=a_server_model(server)))
 
 
 @pytest.mark.parametrize("step", ["llm_summarizer", "all_results_summarizer", "relevance_marking_step"])
 def test_cancelling_reaches_the_call_that_runs(server: ScriptedLLM, step: str) -> None:
     server.play(Script(stall_after=0))
 
-    outcome = cancel_in_call(server, body_of("fake_source", (step, MODEL)), Noting())
+    outcome = cancel_in_call(server, body_of("fake_source", (step, SERVED)), Noting())
 
     assert isinstance(outcome, TaskCancelledError)

@@ -5,7 +5,8 @@ import pytest
 from pipelines.registry import BUILT_IN
 from pipelines.state import PipelineState
 from pipelines.step import RerankerStep, SourceStep
-from pipelines.steps.metadata import relevant_spans, with_marks
+from pipelines.steps.metadata import with_marks
+from pipelines.steps.relevance import best_spans, scored_sentences
 from tests.fakes.pipelines import an_engine, body_of, fake_services, run_body
 from tests.fakes.reading import WordReader
 
@@ -76,7 +77,7 @@ def test_relevant_sentences_are_marked_and_cited_exactly() -> None:
     "text", ["", "wind", TEXT, TEXT * 40, "# Blades\n\n- turns\n- blades\n\n| a | turns blades |\n"]
 )
 def test_nothing_is_lost_by_marking(text: str) -> None:
-    spans = relevant_spans(WordReader(), "What turns blades?", text)
+    spans = best_spans(scored_sentences(WordReader(), "What turns blades?", text), most=3)
 
     assert with_marks(text, spans).replace("**", "") == text
     assert all(0 <= start < end <= len(text) for start, end in spans)
@@ -88,14 +89,14 @@ def test_a_summary_quotes_the_document() -> None:
     state = over([long, "Short."], ("llm_summarizer", {"sentences": 2}))
 
     summary, short = state.values("summary")
-    assert short == ""
+    assert short == "Short."
     assert all(part.strip(". ") in long for part in summary.split(". "))
     assert summary.count(".") == 2
 
 
 def test_a_summary_of_all_quotes_with_places_and_begins_with_the_query() -> None:
     state = over(
-        [TEXT, "Snow lies on the high mountains all year."],
+        [TEXT, TEXT, "Snow lies on the high mountains all year."],
         ("all_results_summarizer", {"sentences": 1}),
         query="strong wind turns blades",
     )
@@ -107,15 +108,14 @@ def test_a_summary_of_all_quotes_with_places_and_begins_with_the_query() -> None
     assert TEXT[citation["start"] - 10 : citation["end"] - 10] == citation["quote"]
 
 
-def test_an_explanation_names_ranks_search_and_words() -> None:
-    state = over(["Wind turns blades.", "Rain falls."], "tf_idf_reranker", "explain")
+def test_a_summary_of_all_prefers_the_first_documents_and_says_nothing_twice() -> None:
+    texts = ["Wind turns blades. Blades turn.", "Wind turns blades. Wind blows.", "They turn:\n\n---\n\nBlades shine."]
 
-    assert state.values("explanation") == [
-        "the search: rank 1, reranker 1 (cosine 0.816): rank 1. similar in meaning (0.80). "
-        "Holds 2 of the query's 2 words",
-        "the search: rank 2, reranker 1 (cosine 0): rank 2. similar in meaning (0.80). Holds 0 of the query's 2 words; "
-        "not: turn, blade",
-    ]
+    state = over(texts, ("all_results_summarizer", {"sentences": 3}), query="turns blades")
+
+    (summary,) = state.aggregated
+    assert summary["data"] == "Wind turns blades. [1] Blades turn. [2] Blades shine. [3]"
+    assert [one["doc_id"] for one in summary["citations"]] == ["0.md", "0.md", "2.md"]
 
 
 @pytest.mark.parametrize("step", BUILT_IN, ids=lambda step: step.id)

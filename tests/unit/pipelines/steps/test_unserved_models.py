@@ -72,7 +72,7 @@ def test_an_instruction_without_any_model_is_a_warning() -> None:
     assert "no language model" in state.history[-1].warnings[0]
 
 
-@pytest.mark.parametrize("given", [{}, {"model": "extractive"}, {"method": "extractive"}])
+@pytest.mark.parametrize("given", [{}, {"model": "extractive"}, {"model": "quotes"}])
 def test_a_summary_quotes_where_no_model_is_asked_for(given: dict[str, Any]) -> None:
     state, prompts = ran(("llm_summarizer", given), "gpt-4 at http://x/v1")
 
