@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 from bench.figures import MB, keep, made, made_on
 from eval.progress_bar import tell
 from eval.tables import figure, of_items
-from index.build import Embedding, open_corpus
+from index.build import Embeddings, open_corpus
 from ingestion.build import ingest
 from ingestion.reading.sandbox import KILLED, TOO_LONG
 from ingestion.schema import Progress, RunOptions, Summary
@@ -91,11 +91,11 @@ def measure(folder: Path, settings: Settings, files: int, flips: int) -> tuple[l
     kinds = {suffix: Kind(suffix) for suffix in makers}
     tell(f"{len(makers)} kinds, {files} files of each: reading")
     _time(_written(folder / "healthy", makers, files), settings, kinds)
-    embedding = Embedding(settings)
+    embeddings = Embeddings(settings)
     neighbours, bad = _zoo(folder / "zoo", makers, flips)
     tell(f"{len(neighbours)} healthy and {len(bad)} damaged or hostile files: ingesting")
-    summary = ingest(folder / "zoo", settings, corpus=CORPUS, embedding=embedding)
-    with closing(open_corpus(CORPUS, settings, embedding.opening_manifest())) as corpus:
+    summary = ingest(folder / "zoo", settings, corpus=CORPUS, embeddings=embeddings)
+    with closing(open_corpus(CORPUS, settings, embeddings.of(CORPUS).opening_manifest())) as corpus:
         texts: dict[str, str] = defaultdict(str)
         for doc_id in corpus.documents.versions():
             if document := corpus.documents.get(doc_id):
