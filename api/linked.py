@@ -43,7 +43,7 @@ def outside_code(text: str, change: Callable[[str], str]) -> str:
         elif begins in _FENCES:
             fence = begins
         else:
-            pieces = _BACKTICKS.split(line)  # text, backticks, code, backticks, text; what is left open is no code
+            pieces = _BACKTICKS.split(line)  # text, backticks, code, backticks, text; an open one does not make code
             last = len(pieces) - 1
             lines.append("".join(change(one) if at % 4 == 0 or at == last else one for at, one in enumerate(pieces)))
             continue

@@ -18,7 +18,7 @@ from errors import UnreadableError
 Kind = Literal["heading", "paragraph", "item", "row", "pair", "code", "quote", "caption", "front_matter"]
 Span = tuple[int, int]
 # Text directly above a table says what it holds if it is no longer than this, and so do rows of one cell, unless more
-# than so many follow each other.
+# than this number follow each other.
 MAX_LEAD_CHARS, MAX_GROUP_ROWS = 120, 3
 
 

@@ -30,7 +30,7 @@ from ingestion.reading.kind import check_size
 from ingestion.schema import RunOptions
 
 # Raised whenever the same bytes give another text, tree or embedded form, so that known files are read again.
-PIPELINE_VERSION = "12"
+PIPELINE_VERSION = "13"
 # Metadata that a document keeps from every run that gave it one.
 TOPIC = "topic"
 

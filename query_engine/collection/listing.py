@@ -56,7 +56,7 @@ class ListingSynthesizer:
 
 
 def row_sources(found: Sequence[Rows], room_chars: int) -> tuple[Source, ...]:
-    """Return the rows as sources, those that adjoin together, as far as there is room.
+    """Return the rows as sources, adjacent ones together, until the room is full.
 
     Args:
         found: by table.
@@ -85,7 +85,7 @@ def _runs(blocks: Sequence[Block]) -> Iterator[tuple[Block, Block]]:
 
 
 def _counted(rows: Rows) -> str:
-    """Return the line above a table: how many rows these are, of which table, and for which words."""
+    """Return the line above a table: the number of rows, their table, and the words they match."""
     wording = rows.language.rows if rows.whole else rows.language.first_rows
     table = as_plain(" › ".join(dict.fromkeys((rows.document.title, *rows.headings))))
     said = wording.format(found=len(rows.blocks), all=rows.looked, table=table)

@@ -128,7 +128,7 @@ class _Matcher:
         self._told = self._all_terms(passage.text for passage in passages)
 
     def matching(self, passage: Passage, document: StoredDocument, table: Sequence[Block]) -> Rows | None:
-        """Return the rows of a table that the question asks for; None if that is not certain, or none fits."""
+        """Return the rows of a table that the question asks for; None if that is not certain or no row fits."""
         looked = table[:MOST_ROWS]
         held = [[self._terms(document.text[start:end]) for start, end in row.cells] for row in looked]
         groups = self._alternatives(looked, held)

@@ -115,7 +115,7 @@ def _joined(question: str) -> list[Span]:
 
 
 def _is_name(word: _Word, language: str) -> bool:
-    """Whether a word names one thing, as far as its form says: German nouns have capitals, too."""
+    """Whether a word names one thing, by its form: German nouns have capitals, too."""
     is_unknown = language == "en" and word.text.isalpha() and not in_dictionary(word.text.casefold())
     return is_unknown or (word.text[0].isupper() and language != "de")
 

@@ -48,6 +48,14 @@ class Layout:
         """The text of a unit."""
         return self.text[self.units[place].start : self.units[place].end]
 
+    def named_words(self, place: int) -> str:
+        """The text of a unit; of a row the cells with the names of their columns, `Name: cell; ...`."""
+        block = self.block_of(place)
+        if block.kind != "row" or not block.columns or "\n" in self.words(place):
+            return self.words(place)
+        named = zip(block.columns, block.cells, strict=False)
+        return "; ".join(f"{name}: {self.text[start:end]}" for name, (start, end) in named)
+
     def headings(self, place: int) -> tuple[str, ...]:
         """Titles of the headings that a unit stands under, the outermost first."""
         return self.structure.heading_path(self.units[place].block, self.text)

@@ -110,11 +110,23 @@ def _hits(passage: Passage) -> Sequence[LeafHit]:
 
 def passage_text(title: str, layout: Layout, places: range) -> PassageText:
     """Return units of a layout in the form that the reader takes: below the title and the innermost heading."""
-    start, end = layout.units[places.start].start, layout.units[places.stop - 1].end
     above = layout.headings(places.start)[-1:]
     context = "\n".join(dict.fromkeys((title, *above)))
-    units = tuple((layout.units[place].start - start, layout.units[place].end - start) for place in places)
-    return PassageText(context, layout.text[start:end], units)
+    text, units = _joined(layout, places, layout.named_words)
+    if len(text) > WINDOW_CHARS:  # names repeated would push rows out of what the reader takes
+        text, units = _joined(layout, places, layout.words)
+    return PassageText(context, text, units)
+
+
+def _joined(layout: Layout, places: range, words: Callable[[int], str]) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """Return the text of units, each in these words, and where they stand in it."""
+    text, spans, before = "", list[tuple[int, int]](), layout.units[places.start].start
+    for place in places:
+        unit = layout.units[place]
+        text += layout.text[before : unit.start]
+        spans.append((len(text), len(text) + len(words(place))))
+        text, before = text + words(place), unit.end
+    return text, tuple(spans)
 
 
 def _text_and_structure(passage: Passage, document_of: DocumentOf) -> tuple[str, Structure]:

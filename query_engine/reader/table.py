@@ -32,7 +32,7 @@ def tables_of(structure: Structure, positions: Sequence[int]) -> Iterator[list[i
 
 
 def shown_table(text: str, structure: Structure, table: Sequence[int], named: Named) -> str | None:
-    """Return the rows of one table as Markdown, after what leads them in; None if they are read better as they stand.
+    """Return the rows of one table as Markdown, after what leads them in; None if they read better as they stand.
 
     Args:
         text: of the document.
@@ -108,7 +108,7 @@ def _asked_cell(
 
 
 def _most_named(found: Sequence[frozenset[str]]) -> int | None:
-    """Return the place of the terms that no others reach; None if there are none, or several."""
+    """Return the place of the terms that no others reach; None if absent or ambiguous."""
     best = [at for at, terms in enumerate(found) if terms and not any(terms < other for other in found)]
     return best[0] if len(best) == 1 else None
 

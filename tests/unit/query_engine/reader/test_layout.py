@@ -3,6 +3,7 @@
 from index.documents.guess import guessed_blocks
 from index.documents.structure import Structure
 from query_engine.reader.layout import Layout, lay_out
+from query_engine.reader.leaves import passage_text
 
 MINUTES = """# Board meeting
 
@@ -128,3 +129,25 @@ def test_only_what_stands_near_is_laid_out() -> None:
 
     assert 5 <= len(layout.units) <= 15
     assert [layout.words(one) for one in layout.inside(place, place + 20)] == ["Paragraph 200 stands here, by itself."]
+
+
+def test_the_reader_sees_cells_with_the_names_of_their_columns() -> None:
+    layout = laid_out(MINUTES)
+    rows = range(place_of(layout, "| Rope"), place_of(layout, "| Bell") + 1)
+
+    shown = passage_text("Minutes", layout, rows)
+
+    assert [shown.text[slice(*unit)] for unit in shown.units] == [
+        "Item: Rope; Price: 12.50; Stock: 3",
+        "Item: Bell; Price: 40.00; Stock: 1",
+    ]
+
+
+def test_a_table_that_names_would_make_too_long_is_read_as_it_stands() -> None:
+    rows = "".join(f"| {number} | {number} |\n" for number in range(40))
+    layout = laid_out(f"| {'Width ' * 4}| {'Height ' * 4}|\n|---|---|\n{rows}")
+
+    shown = passage_text("Sizes", layout, range(1, 41))
+
+    assert shown.text == layout.text[layout.units[1].start : layout.units[40].end]
+    assert [shown.text[slice(*unit)] for unit in shown.units] == [layout.words(place) for place in range(1, 41)]

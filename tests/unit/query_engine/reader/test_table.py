@@ -88,7 +88,7 @@ def document(folder: Path, name: str, data: bytes) -> Document:
 
 
 def asked(question: str, source: Document, max_chars: int = 700) -> tuple[str, Citations]:
-    """Return the answer by quotes from a document, of which the place was found that has the question's last words."""
+    """Return the answer by quotes from the document whose place with the question's last words was found."""
     reader = LeafReader(WordReader(), lambda _: source, FakeWords(), max_chars=max_chars)
     start = max(0, source.text.find(" ".join(question.strip("?").split()[-2:])))
     found = replace(a_passage(source.doc_id, source.text[start : start + 40]), start=start, end=start + 40, hits=())
@@ -215,7 +215,7 @@ def test_a_table_is_whole_though_cells_hold_bars_and_lines_of_text_stand_around_
     rows = b"| a\\|b | either <img src=x> |\n| c | ![x](http://x.y/z) |"
     data = b"Before it.\n\n| Flag | Use |\n|---|---|\n%b\n\nAfter it." % rows
 
-    answer, _ = asked("What is the use of c?", document(tmp_path, "a.md", data))
+    answer, _ = asked("What stands before a, c and after it?", document(tmp_path, "a.md", data))
 
     assert "Before it.\n\n| Flag | Use |\n| --- | --- |\n| a\\|b | either < img src=x> |\n| c |" in answer
     assert "|\n\nAfter it." in answer
