@@ -15,6 +15,7 @@ from babel.dates import get_month_names
 # Letters and digits, joined by marks without a space between them.
 _TOKEN = re.compile(r"§+|[^\W_]+(?:[-./:_–][^\W_]+)*")
 _PIECE = re.compile(r"[^\W\d_]+|\d+|[-./:_–]")
+_DIGITS = re.compile(r"\d+")
 # Of the documents' languages; a date is written with its month's name as often as without.
 _MONTH_LANGUAGES = ("en", "de", "fr", "es", "it", "nl", "pt")
 _SECTION_WORDS = frozenset(
@@ -53,9 +54,17 @@ class Identifier:
         return _YEAR.fullmatch(self.text) is not None
 
     @cached_property
-    def is_day(self) -> bool:
-        """Whether it is a date."""
+    def _is_day(self) -> bool:
         return _date(self.text) is not None
+
+    def is_like(self, other: "Identifier") -> bool:
+        """Whether another one is of the same series: the same letters and marks, or a day or year where this is a day.
+
+        Sections have no series: what looks like the number of one may be any number.
+        """
+        if self._is_day:
+            return other._is_day or other.is_year
+        return not self.is_section and _DIGITS.sub("0", self.text) == _DIGITS.sub("0", other.text)
 
     @cached_property
     def spellings(self) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ Scored leaves come in. What counts and how much is in `units.py`; this file meas
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -24,7 +24,7 @@ class Ranked(NamedTuple):
 
     Attributes:
         units: that may answer, the likeliest first; one that was read twice, where it is worth more.
-        ruled_out: keys of units about another part number, day or section than the asked one, where some name that.
+        ruled_out: keys of units that name another part number or day of the asked one's series, and not that one.
     """
 
     units: tuple[ReadUnit, ...]
@@ -44,24 +44,30 @@ def ranked_units(question: str, leaves: Sequence[ReadLeaf], words: TermWeights) 
             one = ReadUnit(leaf, place, score, covered)
             if one.key not in found or found[one.key].worth < one.worth:
                 found[one.key] = one
-    ruled_out = frozenset[tuple[DocumentKey, int]]()
-    if codes:
-        named = {key: _named(one, codes) for key, one in found.items()}
-        most = max(named.values(), default=0)
-        ruled_out = frozenset(key for key in found if named[key] < most)
-    units = (one for key, one in found.items() if key not in ruled_out)
-    return Ranked(tuple(sorted(units, key=lambda one: -one.worth)), ruled_out)
+    if not codes:
+        return Ranked(_in_order(found.values()))
+    others = {key for key, one in found.items() if _names_another(one, codes)}
+    named = {key: _named(one, codes, continued=key not in others) for key, one in found.items()}
+    most = max(named.values(), default=0)
+    units = (one for key, one in found.items() if named[key] == most)
+    return Ranked(_in_order(units), frozenset(key for key in others if named[key] < most))
 
 
-def _named(one: ReadUnit, codes: Sequence[Identifier]) -> int:
-    """Return how many of these a unit names, or stands under.
+def _in_order(units: Iterable[ReadUnit]) -> tuple[ReadUnit, ...]:
+    return tuple(sorted(units, key=lambda one: -one.worth))
 
-    What names another code or day, and follows a sentence with the asked one, is about the other.
+
+def _names_another(one: ReadUnit, codes: Sequence[Identifier]) -> bool:
+    own = identifiers(one.text)
+    return any(code.is_like(found) and not code.pattern.search(found.text) for code in codes for found in own)
+
+
+def _named(one: ReadUnit, codes: Sequence[Identifier], *, continued: bool) -> int:
+    """Return how many of these a unit names, or stands under; `continued` where it may go on about the sentence before.
+
+    What names another one of the series, and follows a sentence with the asked one, is about the other.
     """
-    own = one.leaf.layout.words(one.place)
-    dated = any(code.is_day for code in codes)
-    on_its_own = any(found.is_code or (dated and found.is_year) for found in identifiers(own))
-    text = name_and_context(one, continued=not on_its_own)
+    text = name_and_context(one, continued=continued)
     return sum(code.pattern.search(text) is not None for code in codes)
 
 

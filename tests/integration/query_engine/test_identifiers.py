@@ -20,6 +20,8 @@ TEXTS = {
     "fees-2019.md": "# Fees 2019\n\nThe mooring fee is 55 pounds.\n",
     "notes.md": "# Notes\n\n## 4.10.2\n\nThe lamp blinks no more.\n\n## 4.2.10\n\nThe clock was put right.\n",
     "diary.md": "# Diary\n\nOn 7 March 2020 the harbour froze.\n\nOn 3 July 2020 the mole was painted.\n",
+    "slip.md": "# Slip\n\nBuyer: Okafor\nSlip no.: 31-4408\nDue: 02.09.2021\n",
+    "slips.md": "# Slips\n\n- 71-5513 went to Lund.\n- 71-5531 went to Graz.\n",
     "lease.md": "# Lease\n\n8.2 The tenant cleans the gutters.\n\n8.12 The landlord paints the doors.\n",
 }
 
@@ -47,6 +49,8 @@ async def ask(engine: Engine, question: str) -> Done:
         ("4.2.10", "The clock was put right", "The lamp"),
         ("What happened on 2020-03-07?", "the harbour froze", "mole"),
         ("What happened on 03.07.2020?", "the mole was painted", "harbour"),
+        ("Who is the buyer of slip 31-4408?", "Okafor", "Lund"),
+        ("Where did 71-5531 go?", "Graz", "Lund"),
         ("What does clause 8.2 say?", "cleans the gutters", "# Lease"),
     ],
 )
