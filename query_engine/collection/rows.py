@@ -36,7 +36,8 @@ class Rows:
         looked: how many rows of the table were looked at.
         whole: that is all of them.
         words: of the question, that stand in these rows.
-        certain: each word of the question is accounted for; else all but what the rows are called.
+        certain: each word of the question is accounted for, except what the rows are called where a column or a value
+            of several rows is named.
         language: of the question.
     """
 
@@ -141,10 +142,14 @@ class _Matcher:
         rest = [term for term in self._content if term not in valued | titled | columns]
         fitting = _fitting(held, groups, rest)
         head = next(iter(self._content), "")
-        certain = bool(fitting)
+        certain, in_rows = bool(fitting), frozenset(rest)
         if not certain and groups and head in rest and head not in self._told:
-            # "Which people are welders?": a table need not say what its rows are.
+            # "Which people are welders?": a table need not say what its rows are. A named column, or a value that
+            # several rows share, says that they are meant.
+            in_rows -= {head}
             fitting = _fitting(held, groups, [term for term in rest if term != head])
+            of_a_column = not columns.isdisjoint(self._content) or len(fitting) > 1
+            certain = self._asked.kind != "which" and of_a_column and bool(fitting)
         rows = tuple(looked[at] for at in fitting)
         counted = [
             document.text[start:end]
@@ -154,10 +159,7 @@ class _Matcher:
         ]
         if not rows or not self._is_wanted(head, groups, counted, titled):
             return None
-        shown = valued.union(rest).intersection(self._content)
-        typed = dict.fromkeys(
-            self._typed[term] for term in self._content if term in shown and (certain or term != head)
-        )
+        typed = dict.fromkeys(self._typed[term] for term in self._content if term in valued | in_rows)
         whole = len(looked) == len(table)
         return Rows(passage, document, headings, rows, len(looked), whole, tuple(typed), certain, self._asked.language)
 

@@ -104,7 +104,7 @@ def _joined(question: str) -> list[Span]:
         if not right or len(before) > MOST_BEFORE or left[0].text.casefold() in light:
             continue
         other, one = list(_name(left)), list(_name(right))
-        alike = all(_is_name(name, language) for name in (*other, *one))
+        alike = all(any(_is_name(word, language) for word in name) for name in (other, one))
         if left[0].text.casefold() == _at(right, len(one)):
             other, alike = list(_name(left[1:])), True
         elif right[0].text.casefold() == _at(left, len(other)):  # "le forfait Chêne ou le forfait Hêtre"
@@ -125,8 +125,12 @@ def _at(words: Sequence[_Word], place: int) -> str:
 
 
 def _name(words: Sequence[_Word]) -> Iterator[_Word]:
-    """Yield the words of the name that comes first: all that begin with capitals, else one."""
+    """Yield the words of the name that comes first: all that begin with capitals or are numbers, else one."""
     for at, word in enumerate(words):
-        if at and not (word.text[0].isupper() and words[0].text[0].isupper() and word.adjoins(words[at - 1])):
+        if at and not (_may_be_of_name(word) and _may_be_of_name(words[0]) and word.adjoins(words[at - 1])):
             return
         yield word
+
+
+def _may_be_of_name(word: _Word) -> bool:
+    return word.text[0].isupper() or word.text.isdecimal()
