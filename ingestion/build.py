@@ -28,7 +28,8 @@ from index.lexical.language import document_language
 from ingestion.pipeline.chunk_embed import LocalPreparation, Preparation
 from ingestion.pipeline.cutter import Cutter
 from ingestion.pipeline.diff import FileReader
-from ingestion.pipeline.pipeline import Pipeline
+from ingestion.pipeline.pipeline import BEAT_S, Pipeline, Report
+from ingestion.pipeline.prefetch import Prefetched
 from ingestion.reading.files import Skipped, SourceFile, list_files
 from ingestion.reading.reader import Reader
 from ingestion.schema import Progress, RunOptions, Summary
@@ -181,7 +182,7 @@ class _Run:
         listed = partial(list_files, self.path, only=names, resolved=True, **how)
         totals, entries = _totals(listed(), self._stop), listed()
         if self._embeddings.chooses and not corpus.documents.count():
-            self._choose_model(corpus, listed())
+            self._choose_model(corpus, listed(), totals)
         return self.with_entries(corpus, entries, totals, whole=names is None and self.path.is_dir())
 
     def with_entries(
@@ -201,16 +202,22 @@ class _Run:
             warn_of_misfit(corpus)
         return summary
 
-    def _choose_model(self, corpus: Corpus, entries: Iterable[SourceFile | Skipped]) -> None:
+    def _choose_model(self, corpus: Corpus, entries: Iterable[SourceFile | Skipped], totals: tuple[int, int]) -> None:
         """Give an empty corpus the model that fits the first documents; they are read for this alone, without OCR."""
         limits = self._settings.ingest.model_copy(update={"ocr": False})
         languages: Counter[str] = Counter()
         with Reader(limits, papers="topic" in self._options.metadata, stop=self._stop) as reader:
             files = (entry for entry in entries if isinstance(entry, SourceFile))
             found = (item for file in files for item in reader.read(file) if isinstance(item, Document))
-            for document in islice(found, LOOKED_AT):
-                language = document_language(document.metadata.get("language"), document.text)
-                languages.update([language] if language else [])
+            told = Report(Summary(corpus.name), totals, self._on_progress)
+            with Prefetched(islice(found, LOOKED_AT), max_weight=1) as read:
+                for document in read.beating(BEAT_S):
+                    if document is None:  # the first file may take minutes: who waits for this run knows of it
+                        told.under_way(str(self.path))
+                    elif language := document_language(document.metadata.get("language"), document.text):
+                        languages[language] += 1
+        if corpus.documents.count():  # another run was let through meanwhile, and has chosen
+            return
         choice = choose(languages)
         corpus.adopt(self._embeddings.named(choice.model).manifest)
         logger.info("Corpus %r is embedded with %s (%s).", corpus.name, choice.model, choice.reason)

@@ -122,7 +122,7 @@ class Pipeline:
         started = time.monotonic()
         options = options or RunOptions()
         comparison = Comparison(self._corpus, self._reader, root, options, self._check)
-        report = _Report(Summary(self._corpus.name, dry_run=options.dry_run), totals, self._on_progress)
+        report = Report(Summary(self._corpus.name, dry_run=options.dry_run), totals, self._on_progress)
         report.under_way(root)
         steps = report.watched(comparison.steps(entries))
         try:
@@ -151,7 +151,7 @@ class Pipeline:
         if self._stop.is_set():
             raise RunStopped
 
-    def _report(self, batch: list[Step], comparison: Comparison, report: "_Report") -> None:
+    def _report(self, batch: list[Step], comparison: Comparison, report: "Report") -> None:
         for step in batch:
             if isinstance(step, Change):
                 comparison.committed(step.document)
@@ -167,7 +167,7 @@ class Pipeline:
         there = set(self._corpus.catalogue.sources(names)) if names else set()
         summary.duplicates = [entry for entry in summary.duplicates if entry["duplicate_of"] in there]
 
-    def _vanished(self, comparison: Comparison, root: str, options: RunOptions, report: "_Report") -> None:
+    def _vanished(self, comparison: Comparison, root: str, options: RunOptions, report: "Report") -> None:
         """Count, and with `prune` remove, the documents whose files are gone from the root."""
         named = None if options.files is None else frozenset(options.files)
         hidden = tuple(f"{entry}/" for entry in comparison.unlisted)
@@ -199,7 +199,7 @@ def _path_and_folders(file: str) -> Iterator[str]:
     return map(str, (path, *path.parents))
 
 
-class _Report:
+class Report:
     """Counts steps into the summary, and tells the progress file by file."""
 
     def __init__(self, summary: Summary, totals: tuple[int, int], tell: Callable[[Progress], None]) -> None:

@@ -38,16 +38,18 @@ class SlowReader(OwnReader):
             yield Document(f"{file.doc_id}#2", "Two", "The second half of the slow file.", source=file.doc_id)
 
 
-@pytest.fixture
+@pytest.fixture(params=["minilm"])
 def service(
-    tmp_path: Path, model_cache: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, model_cache: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> Iterator[tuple[TestClient, TestClient]]:
     """Yield two clients of one service."""
     monkeypatch.setattr("ingestion.build.Reader", SlowReader)
     monkeypatch.setattr(pipeline, "BEAT_S", 0.01)
     SlowReader.began.clear()
     SlowReader.go.clear()
-    settings = Settings(index=IndexSettings(dir=tmp_path / "index"), embed=EmbedSettings(cache_dir=model_cache))
+    settings = Settings(
+        index=IndexSettings(dir=tmp_path / "index"), embed=EmbedSettings(model=request.param, cache_dir=model_cache)
+    )
     with closing(Engines(settings)) as engines, closing(Jobs()) as jobs:
         app = create_app(engines, settings, Ingester(engines, settings), jobs)
         with (
@@ -58,6 +60,7 @@ def service(
             SlowReader.go.set()
 
 
+@pytest.mark.parametrize("service", ["minilm", "auto"], indirect=True)
 def test_a_small_upload_is_there_while_a_long_one_of_another_client_goes_on(
     service: tuple[TestClient, TestClient],
 ) -> None:

@@ -84,7 +84,7 @@ async def test_every_tool_says_what_it_takes_and_returns(era: str) -> None:
     assert list(tools) == ["search", "fetch", "ask", "list_corpora"]
     assert tools["search"].input_schema["required"] == ["query"]
     assert tools["fetch"].input_schema["required"] == ["id"]
-    assert set(tools["ask"].input_schema["properties"]) == {"question", "corpus"}
+    assert set(tools["ask"].input_schema["properties"]) == {"question", "corpus", "writer"}
     for tool in tools.values():
         assert tool.description
         assert tool.annotations
