@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from itertools import pairwise, takewhile
 
 from index.lexical.language import function_words, joining_words, question_language
-from query_engine.question.identifiers import identifiers
+from query_engine.question.identifiers import Identifier, identifiers
 from query_engine.text.dictionary import in_dictionary
 from query_engine.text.words import WORD
 
+# Each is searched for by itself; more than these are a list, not a comparison.
+MOST_THINGS = 8
 # Function words that the second thing may begin with: more begin a clause, "and where is the key".
 MOST_BEFORE = 1
 
@@ -73,18 +75,20 @@ def _without(question: str, spans: Sequence[Span], kept: int) -> str:
 
 def _identified(question: str) -> list[Span]:
     """Return where the codes and years of a question stand, if a joining word or a comma is between all of them."""
-    found = [one.text for one in identifiers(question) if one.is_code or one.is_year]
-    spans = sorted((start, start + len(text)) for text in found for start in [_place(question, text)])
+    found = [one for one in identifiers(question) if one.is_code or one.is_year]
+    if len(found) > MOST_THINGS:
+        return []
+    spans = sorted((start, start + len(one.text)) for one in found for start in [_place(question, one)])
     joining = joining_words(question_language(question))
     between = [question[one[1] : other[0]] for one, other in pairwise(spans)]
     are_joined = all("," in text or not joining.isdisjoint(WORD.findall(text.casefold())) for text in between)
     return spans if len(spans) > 1 and are_joined else []
 
 
-def _place(question: str, text: str) -> int:
+def _place(question: str, one: Identifier) -> int:
     """Return where an identifier stands: not inside a longer one."""
-    found = next(one.pattern.search(question) for one in identifiers(question) if one.text == text)
-    return found.start() if found else question.index(text)
+    found = one.pattern.search(question)
+    return found.start() if found else question.index(one.text)
 
 
 def _joined(question: str) -> list[Span]:
