@@ -87,6 +87,24 @@ class _FakeEmbedding:
         """There is no server to leave."""
 
 
+class _FakeEmbeddings:
+    """Stands in for `index.build.Embeddings`: every corpus has the same."""
+
+    chooses = False
+
+    def __init__(self, journal: Journal) -> None:
+        self._only = _FakeEmbedding(journal)
+
+    def named(self) -> _FakeEmbedding:
+        return self._only
+
+    def of(self, _corpus: str) -> _FakeEmbedding:
+        return self._only
+
+    def recorded(self, _manifest: Manifest) -> _FakeEmbedding:
+        return self._only
+
+
 class _CountingEmbedder(WordHashEmbedding):
     def __init__(self, journal: Journal) -> None:
         super().__init__()
@@ -127,7 +145,7 @@ def ingest(job: Job) -> None:
 
 def _patch(journal: Journal) -> None:
     replaced: dict[tuple[object, str], object] = {
-        (ingestion.build, "Embedding"): lambda _settings: _FakeEmbedding(journal),
+        (ingestion.build, "Embeddings"): lambda _settings: _FakeEmbeddings(journal),
         (ingestion.build, "Reader"): OwnReader,
         (ingestion.build, "Cutter"): _own_cutter,
         (ingestion.pipeline.chunk_embed, "BATCH_LEAVES"): BATCH_LEAVES,
