@@ -144,7 +144,7 @@ def test_a_place_at_the_end_of_a_long_document_is_in_view(page: Page, service: P
 def test_what_the_documents_do_not_answer_shows_the_closest_passages(page: Page, service: Program) -> None:
     asked(page, service, "Which heat pump did Queen Victoria buy in 1888?")
 
-    expect(page.locator(".answer")).to_contain_text("I don't know.")
+    expect(page.get_by_role("heading", name="Closest passages")).to_be_visible()
     page.locator(".places .place").first.click()
     expect(page.locator(".evidence mark.cited").first).to_be_visible()
 

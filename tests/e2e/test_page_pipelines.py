@@ -477,7 +477,7 @@ def test_both_views_speak_german(page: Page, service: Program) -> None:
     page.goto(f"{service.url}/ui#pipelines")
     page.get_by_role("button", name="Deutsch").click()
 
-    expect(page.get_by_role("button", name="Erklären und zusammenfassen")).to_be_visible()
+    expect(page.get_by_role("button", name="Markieren und zusammenfassen")).to_be_visible()
     expect(page.get_by_role("button", name="Schritt hinzufügen")).to_be_visible()
     page.get_by_role("link", name="Auswerten").click()
     expect(page.get_by_role("heading", name="Eine Metrik über die Läufe")).to_be_visible()

@@ -59,7 +59,7 @@ def test_ticked_corpora_are_asked_together_and_a_source_opens_in_its_own(page: P
 
     ask(page, ORCHARD_QUESTION)
     page.get_by_text("Sources (").click()
-    expect(page.locator(".places .place small").first).to_have_text("orchard")
+    expect(page.locator("details.places .place small").first).to_have_text("orchard")
     page.locator("button.cite").first.click()
 
     expect(page.locator(".evidence mark.cited")).to_contain_text("Sigrid Aune")
