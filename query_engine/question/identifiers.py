@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
+from itertools import groupby
 
 from babel.dates import get_month_names
 
 # Letters and digits, joined by marks without a space between them.
 _TOKEN = re.compile(r"§+|[^\W_]+(?:[-./:_–][^\W_]+)*")
 _PIECE = re.compile(r"[^\W\d_]+|\d+|[-./:_–]")
-_DIGITS = re.compile(r"\d+")
 # Of the documents' languages; a date is written with its month's name as often as without.
 _MONTH_LANGUAGES = ("en", "de", "fr", "es", "it", "nl", "pt")
 _SECTION_WORDS = frozenset(
@@ -64,7 +64,7 @@ class Identifier:
         """
         if self._is_day:
             return other._is_day or other.is_year
-        return not self.is_section and _DIGITS.sub("0", self.text) == _DIGITS.sub("0", other.text)
+        return not self.is_section and _form(self.text) == _form(other.text)
 
     @cached_property
     def spellings(self) -> tuple[str, ...]:
@@ -170,6 +170,11 @@ def _loosely(text: str, *, any_digits: bool = False) -> str:
                 written.append(r"[-–/_ ]?")
             written.append(r"\d+" if any_digits and piece.isdigit() else re.escape(piece))
     return "".join(written)
+
+
+def _form(text: str) -> str:
+    """Return a text with a single 0 for each of its numbers."""
+    return "".join("0" if numeric else "".join(run) for numeric, run in groupby(text, str.isdigit))
 
 
 def _is_dotted(word: str) -> bool:
