@@ -7,7 +7,7 @@ its links again. Pure.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from api.links import Links
 from query_engine.schema.events import Citation, Nearest
@@ -66,12 +66,15 @@ def urls_of(citations: Iterable[Citation], links: Links) -> dict[int, str]:
 
 def sources(citations: Sequence[Citation], links: Links) -> str:
     """Return a list of the citations' documents as Markdown, in the order of their numbers; empty without citations."""
-    titles = {citation.number: citation.title or citation.doc_id for citation in reversed(citations)}
-    lines = [
-        f"{number}. [{as_plain(titles[number])}]({_in_parentheses(url)})"
-        for number, url in sorted(urls_of(citations, links).items())
-    ]
+    lines = [f"{number}. {link}" for number, link in _document_links(citations, links)]
     return _SOURCES + "\n".join(lines) if lines else ""
+
+
+def _document_links(citations: Sequence[Citation], links: Links) -> Iterator[tuple[int, str]]:
+    """Yield the number of each citation, in order, with the title of its document as a Markdown link."""
+    titles = {citation.number: citation.title or citation.doc_id for citation in reversed(citations)}
+    for number, url in sorted(urls_of(citations, links).items()):
+        yield number, f"[{as_plain(titles[number])}]({_in_parentheses(url)})"
 
 
 def closest_passages(nearest: Sequence[Nearest], links: Links) -> str:
@@ -94,11 +97,7 @@ def _listed(nearest: Sequence[Nearest], links: Links) -> str:
 
 def reference_list(citations: Sequence[Citation], links: Links) -> str:
     """Return the last section of a report: the number, title and link of each citation, as Markdown."""
-    titles = {citation.number: citation.title or citation.doc_id for citation in reversed(citations)}
-    lines = [
-        f"- [{number}] [{as_plain(titles[number])}]({_in_parentheses(url)})"
-        for number, url in sorted(urls_of(citations, links).items())
-    ]
+    lines = [f"- [{number}] {link}" for number, link in _document_links(citations, links)]
     return _REFERENCES + "\n".join(lines) if lines else ""
 
 

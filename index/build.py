@@ -121,7 +121,7 @@ class Embedding:
 class Embeddings:
     """The embedding models of a process, each made once: that of the settings, or with `auto` each corpus's own.
 
-    What a corpus recorded decides, and that is read anew at each call. Safe from many threads.
+    A corpus keeps the model that its manifest names; the manifest is read at each call. Thread-safe.
 
     Args:
         settings: name the model, and where the corpora are.

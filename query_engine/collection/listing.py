@@ -9,11 +9,12 @@ from collections.abc import Iterator, Sequence
 
 from index.documents.structure import Block
 from query_engine.collection.rows import Rows
+from query_engine.reader.table import cells_below, column_names, header_lines, row_line
 from query_engine.retrieval.sections import stretch
 from query_engine.schema.citations import Citations
 from query_engine.schema.passage import Passage
 from query_engine.schema.source import Source
-from query_engine.text.markdown_escape import as_plain, without_effects, without_marks
+from query_engine.text.markdown_escape import as_plain, without_marks
 
 LISTED_ROWS = 50
 
@@ -40,13 +41,16 @@ class ListingSynthesizer:
         """Yield the first `LISTED_ROWS` rows, those of each table below a line that counts them."""
         shown = 0
         for rows in self._found:
-            above = f"{_counted(rows)}\n\n{_head(rows)}"
+            names = column_names(rows.document.text, rows.blocks)
+            width = len(names) or max(len(row.cells) for row in rows.blocks)
+            above = "\n".join((_counted(rows), "", *header_lines(names, width)))
             for row in rows.blocks[: LISTED_ROWS - shown]:
                 if stop.is_set():
                     return
                 number = citations.cite(stretch(rows.passage, rows.document, *row.inner), *row.inner)
                 # In the last cell: below the table, no mark would say which row it is of.
-                yield f"{above}\n{_line(_in_columns(rows, row))} [{number}]"
+                cells = [without_marks(cell) for cell in cells_below(rows.document.text, row, names)]
+                yield f"{above}\n{row_line(cells, width).removesuffix(' |')} [{number}]"
                 above, shown = "", shown + 1
             if shown < LISTED_ROWS:
                 yield "\n\n"
@@ -90,29 +94,3 @@ def _counted(rows: Rows) -> str:
     table = as_plain(" › ".join(dict.fromkeys((rows.document.title, *rows.headings))))
     said = wording.format(found=len(rows.blocks), all=rows.looked, table=table)
     return f"{said} ({', '.join(rows.words)}):" if rows.words else f"{said}:"
-
-
-def _names(rows: Rows) -> tuple[str, ...]:
-    """Return the names of all columns, as a record leaves out empty cells; none where a row's are not known."""
-    if not all(row.columns for row in rows.blocks):
-        return ()
-    return tuple(dict.fromkeys(name for row in rows.blocks for name in row.columns))
-
-
-def _head(rows: Rows) -> str:
-    names = _names(rows) or ("",) * max(len(row.cells) for row in rows.blocks)
-    return f"{_line(names)} |\n|{' --- |' * len(names)}"
-
-
-def _in_columns(rows: Rows, row: Block) -> Sequence[str]:
-    cells, names = rows.cells(row), _names(rows)
-    if names in ((), row.columns):
-        return cells
-    named = dict(zip(row.columns, cells, strict=True))
-    return [named.get(name, "") for name in names]
-
-
-def _line(cells: Sequence[str]) -> str:
-    """Return cells as a row of a Markdown table that is still open."""
-    plain = (without_marks(without_effects(" ".join(cell.split()))) for cell in cells)
-    return "| " + " | ".join(cell.replace("\\|", "|").replace("|", "\\|") for cell in plain)

@@ -44,8 +44,8 @@ def shown_table(text: str, structure: Structure, table: Sequence[int], named: Na
     rows = [at for at in table if blocks[at].cells and not blocks[at].header]
     leads = [at for at in structure.leads_above(rows[0]) if at not in table] if rows else []
     groups = [at for at in leads if blocks[at].kind == "row"]
-    names = _names(text, [blocks[at] for at in table])
-    cells = [_cells(text, blocks[at], names) for at in (*groups, *rows)]
+    names = column_names(text, [blocks[at] for at in table])
+    cells = [cells_below(text, blocks[at], names) for at in (*groups, *rows)]
     width = max((len(one) for one in [names, *cells]), default=0)
     longest = max((len(cell) for one in cells for cell in one), default=0)
     if width < 2 or longest > MAX_CELL_CHARS or (not any(names) and len(cells) < 2):
@@ -54,13 +54,12 @@ def shown_table(text: str, structure: Structure, table: Sequence[int], named: Na
         row, column = asked
         own = cells[len(groups) + row]
         own[column] = f"**{own[column]}**" if "*" not in own[column] else own[column]
-    header = ["" if is_placeholder(name) else name for name in names]
-    lines = [_line(one, width) for one in [header, ["---"] * width, *cells]]
+    lines = [*header_lines(names, width), *(row_line(one, width) for one in cells)]
     above = [_one_line(text[slice(*blocks[at].inner)]) for at in leads if blocks[at].kind != "row"]
     return "\n\n".join([*above, "\n".join(lines)])
 
 
-def _names(text: str, table: Sequence[Block]) -> list[str]:
+def column_names(text: str, table: Sequence[Block]) -> list[str]:
     """Return what the columns are called: as the rows have it, in which cells may be missing; else as their header."""
     names: list[str] = []
     for columns in dict.fromkeys(block.columns for block in table):
@@ -73,7 +72,7 @@ def _names(text: str, table: Sequence[Block]) -> list[str]:
     return names
 
 
-def _cells(text: str, block: Block, names: Sequence[str]) -> list[str]:
+def cells_below(text: str, block: Block, names: Sequence[str]) -> list[str]:
     """Return a row's cells below the names: one that has a name of its own stands below that, others in order."""
     own = [_one_line(text[slice(*cell)]) for cell in block.cells]
     if tuple(names[: len(own)]) == block.columns or len(set(block.columns)) < len(own):
@@ -86,7 +85,13 @@ def _one_line(text: str) -> str:
     return without_effects(" ".join(text.split()))
 
 
-def _line(cells: Sequence[str], width: int) -> str:
+def header_lines(names: Sequence[str], width: int) -> list[str]:
+    """Return the lines above the rows of a Markdown table; a column without a name of its own has none."""
+    return [row_line(["" if is_placeholder(name) else name for name in names], width), row_line(["---"] * width, width)]
+
+
+def row_line(cells: Sequence[str], width: int) -> str:
+    """Return cells as a row of a Markdown table of `width` columns."""
     padded = [cell.replace("\\|", "|").replace("|", "\\|") for cell in cells] + [""] * (width - len(cells))
     return f"| {' | '.join(padded)} |"
 
@@ -95,7 +100,7 @@ def _asked_cell(
     text: str, structure: Structure, rows: Sequence[int], names: Sequence[str], named: Named
 ) -> tuple[int, int] | None:
     """Return row and column of the cell that the question asks for; None unless it names one row and one column."""
-    cells = [_cells(text, structure.blocks[at], names) for at in rows]
+    cells = [cells_below(text, structure.blocks[at], names) for at in rows]
     columns = [named(name) for name in names]
     # "Week 7" names a column, not the rows with a 7.
     taken = frozenset[str]().union(*columns)
