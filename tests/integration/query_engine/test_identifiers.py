@@ -5,13 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from query_engine.engine import Engine
-from query_engine.inquiry import Inquiry
-from query_engine.schema.events import Done
-from query_engine.synthesis.extractive import ExtractiveSynthesizer
-from settings import Settings
-from tests.fakes.corpora import make_corpus
-from tests.fakes.embedding import WordHashEmbedding
-from tests.fakes.reading import a_leaf_reader
+from tests.fakes.quoting import answered, quoting_engine
 
 TEXTS = {
     "pumps/QR-700.md": "# QR-700\n\nThe pump lifts water by 12 metres.\n",
@@ -28,16 +22,8 @@ TEXTS = {
 
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    corpus = make_corpus(tmp_path_factory.mktemp("corpus") / "house", TEXTS, WordHashEmbedding())
-    reader = a_leaf_reader(corpus)
-    yield Engine(corpus, WordHashEmbedding(), reader, (), ExtractiveSynthesizer(reader), settings=Settings())
-    corpus.close()
-
-
-async def ask(engine: Engine, question: str) -> Done:
-    done = [event async for event in engine.stream(Inquiry(question))][-1]
-    assert isinstance(done, Done)
-    return done
+    with quoting_engine(tmp_path_factory.mktemp("corpus") / "house", TEXTS) as engine:
+        yield engine
 
 
 @pytest.mark.parametrize(
@@ -55,14 +41,14 @@ async def ask(engine: Engine, question: str) -> Done:
     ],
 )
 async def test_what_is_named_is_quoted(engine: Engine, question: str, quoted: str, others: str) -> None:
-    done = await ask(engine, question)
+    done = await answered(engine, question)
 
     assert quoted in (done.answer or "")
     assert others not in (done.answer or "")
 
 
 async def test_a_neighbour_is_not_quoted_for_what_no_document_names(engine: Engine) -> None:
-    done = await ask(engine, "By how many metres does the QR-750 lift water?")
+    done = await answered(engine, "By how many metres does the QR-750 lift water?")
 
     assert done.answer is None
     assert "QR-750" in done.message
@@ -70,6 +56,6 @@ async def test_a_neighbour_is_not_quoted_for_what_no_document_names(engine: Engi
 
 
 async def test_a_year_that_no_document_names_is_said(engine: Engine) -> None:
-    done = await ask(engine, "What was the mooring fee in 2018?")
+    done = await answered(engine, "What was the mooring fee in 2018?")
 
     assert [warning.code for warning in done.warnings if "2018" in warning.text] == ["absent_identifier"]

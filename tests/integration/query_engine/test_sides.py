@@ -5,13 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from query_engine.engine import Engine
-from query_engine.inquiry import Inquiry
-from query_engine.schema.events import Done
-from query_engine.synthesis.extractive import ExtractiveSynthesizer
-from settings import Settings
-from tests.fakes.corpora import make_corpus
-from tests.fakes.embedding import WordHashEmbedding
-from tests.fakes.reading import a_leaf_reader
+from tests.fakes.quoting import answered, quoting_engine
 
 TEXTS = {
     "ferries/QR-700.md": "# QR-700\n\nThe ferry carries 12 cars.\n",
@@ -32,16 +26,8 @@ TEXTS = {
 
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    corpus = make_corpus(tmp_path_factory.mktemp("corpus") / "pairs", TEXTS, WordHashEmbedding())
-    reader = a_leaf_reader(corpus)
-    yield Engine(corpus, WordHashEmbedding(), reader, (), ExtractiveSynthesizer(reader), settings=Settings())
-    corpus.close()
-
-
-async def ask(engine: Engine, question: str) -> Done:
-    done = [event async for event in engine.stream(Inquiry(question))][-1]
-    assert isinstance(done, Done)
-    return done
+    with quoting_engine(tmp_path_factory.mktemp("corpus") / "pairs", TEXTS) as engine:
+        yield engine
 
 
 @pytest.mark.fault("D22")
@@ -58,7 +44,7 @@ async def ask(engine: Engine, question: str) -> Done:
     ],
 )
 async def test_each_thing_is_quoted(engine: Engine, question: str, quotes: list[str]) -> None:
-    done = await ask(engine, question)
+    done = await answered(engine, question)
 
     assert [quote for quote in quotes if quote in (done.answer or "")] == quotes
     assert len(done.citations) == len(quotes)
@@ -73,4 +59,4 @@ async def test_each_thing_is_quoted(engine: Engine, question: str, quotes: list[
     ],
 )
 async def test_what_stands_in_one_place_or_nowhere_is_quoted_once(engine: Engine, question: str) -> None:
-    assert len((await ask(engine, question)).citations) == 1
+    assert len((await answered(engine, question)).citations) == 1
