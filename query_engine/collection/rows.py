@@ -157,7 +157,9 @@ class _Matcher:
             for name, (start, end) in zip(row.columns, row.cells, strict=False)
             if head in self._terms(name)
         ]
-        if not rows or not self._is_wanted(head, groups, counted, titled):
+        # Rows are what the innermost title calls them: "Tiers" of "Backends" are not backends.
+        called = self._terms(headings[-1] if headings else document.title)
+        if not rows or not self._is_wanted(head, groups, counted, called):
             return None
         typed = dict.fromkeys(self._typed[term] for term in self._content if term in valued | in_rows)
         whole = len(looked) == len(table)
@@ -182,7 +184,7 @@ class _Matcher:
             groups = [group for group in groups if group not in joined] + [longest.union(*joined)]
         return groups
 
-    def _is_wanted(self, head: str, groups: Sequence[set[Terms]], counted: Sequence[str], titled: Terms) -> bool:
+    def _is_wanted(self, head: str, groups: Sequence[set[Terms]], counted: Sequence[str], called: Terms) -> bool:
         """Whether rows answer.
 
         "Which" names a cell. "How many seats" is a number in a cell; of sites that stand in a column, no two are one.
@@ -191,15 +193,15 @@ class _Matcher:
             head: the question's first word that has meaning.
             groups: the cells that the question holds whole.
             counted: the cells of the columns that the head names.
-            titled: terms that name the table.
+            called: terms of the title that the table stands under.
         """
         if self._asked.kind == "list":
-            return True
+            return bool(groups) or bool(counted) or head in called
         if self._asked.kind == "which" or any(head in value for group in groups for value in group):
             return bool(groups)
         if counted:
             return len(set(counted)) == len(counted) and not any(cell[:1].isdigit() for cell in counted)
-        return bool(groups) or head in titled
+        return bool(groups) or head in called
 
     def _all_terms(self, texts: Iterable[str]) -> Terms:
         return frozenset[str]().union(*map(self._terms, texts))

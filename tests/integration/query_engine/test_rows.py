@@ -36,6 +36,7 @@ TEXTS = {
     "outils.md": "# Outils\n\nOutil | Atelier\n--- | ---\nscie | Nantes\nperceuse | Lille\nrabot | Nantes\n",
     "perros.md": "# Perros\n\nNombre | Raza | Ciudad\n--- | --- | ---\nToby | galgo | Cádiz\nLola | mastín | Vigo\n"
     "Rex | galgo | Vigo\n",
+    "yards.md": "# Yards of the coast\n\n## Grades\n\nGrade | Meaning\n--- | ---\nfirst | repairs all\nsecond | paints\n",
     "notes.md": "# Notes\n\nVisitors of Brest come by train.\n",
 }
 
@@ -112,6 +113,8 @@ async def test_the_rows_that_fit_are_listed_and_counted(engine: Engine, question
         "Which sloops are larger than the Alma?",
         "List all boats without the sloops",
         "How many berths does the Alma have?",
+        "How many yards are there?",
+        "List all yards",
         "How many ports are there?",
         "How many visitors come to Brest?",
         "Which boats are sloops or in Haven?",
