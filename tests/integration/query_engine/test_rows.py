@@ -36,7 +36,8 @@ TEXTS = {
     "outils.md": "# Outils\n\nOutil | Atelier\n--- | ---\nscie | Nantes\nperceuse | Lille\nrabot | Nantes\n",
     "perros.md": "# Perros\n\nNombre | Raza | Ciudad\n--- | --- | ---\nToby | galgo | Cádiz\nLola | mastín | Vigo\n"
     "Rex | galgo | Vigo\n",
-    "yards.md": "# Yards of the coast\n\n## Grades\n\nGrade | Meaning\n--- | ---\nfirst | repairs all\nsecond | paints\n",
+    "yards.md": "# Yards of the coast\n\n## Grades\n\n"
+    "Grade | Meaning\n--- | ---\nfirst | repairs all\nsecond | paints\n",
     "notes.md": "# Notes\n\nVisitors of Brest come by train.\n",
 }
 
