@@ -116,7 +116,7 @@ rehearsal: $(VENV)/.dev  ## what the competition would see of a service: make re
 
 # Twenty minutes or so. What could not be tried here is named in the sheet.
 reliability: export FUZZ_CASES ?= 5000
-reliability: $(VENV)/.dev  ## try every fault of the sheet, and write docs/reliability.json and its table
+reliability: $(VENV)/.dev  ## try every fault of the sheet, and write reference/reliability.json and its table
 	@mkdir -p var
 	-@$(PYTEST) -q -m fault --junitxml=var/reliability.xml
 	@$(PY) -m tests.faults var/reliability.xml

@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None = None, prog: str = "python main.py") -> int
     parser = argparse.ArgumentParser(
         prog=prog,
         description="Serve answers from the corpora in RAG_INDEX__DIR.",
-        epilog="Settings come from RAG_* variables or a .env file; docs/settings.md lists them.",
+        epilog="Settings come from RAG_* variables or a .env file; reference/settings.md lists them.",
     )
     parser.add_argument(
         "--ingest",

@@ -1,7 +1,7 @@
 """The settings, declared: what there is in each group, its type, range, default and meaning.
 
 Flow: **here** -> `settings.py` reads them and hands them on; the rest of the project imports them from there. A field's
-description is its line in `docs/settings.md` and `.env.example`, and the group's docstring its heading there; both are
+description is its line in `reference/settings.md` and `.env.example`, and the group's docstring its heading there; both are
 written by `settings_reference.py`. Fields that decide what is on disk are marked in `index/layout/manifest.py`, not
 here.
 """

@@ -1,4 +1,4 @@
-"""Write `docs/settings.md` and `.env.example` from the declared settings: `python -m settings_reference`.
+"""Write `reference/settings.md` and `.env.example` from the declared settings: `python -m settings_reference`.
 
 Flow: `setting_groups.py` -> `settings.py` -> **here** -> the two files. A test fails while they differ from what is
 declared.
@@ -23,7 +23,7 @@ Whole recipes, with their reasons: `cp presets/NAME.env .env`.
 |---|---|
 | [`crag`](../presets/crag.env) | RAG_system: CRAG's questions with web pages, answers of 50 words |
 | [`bedrock`](../presets/bedrock.env) | bedrock-rag-eval: fixed chunks, 60/40 hybrid search, Mistral |
-| [`mmu`](../presets/mmu.env) | an MMU-RAG submission: reports, ten minutes ([competition.md](competition.md)) |
+| [`mmu`](../presets/mmu.env) | an MMU-RAG submission: reports, ten minutes ([competition.md](../docs/competition.md)) |
 
 | a relative folder in | lies in |
 |---|---|
@@ -39,7 +39,7 @@ _BOUNDS = {"ge": "≥ {}", "gt": "> {}", "le": "≤ {}", "lt": "< {}"}
 
 
 def reference_page() -> str:
-    """Return `docs/settings.md`: a table for each group, with default, permitted values and meaning."""
+    """Return `reference/settings.md`: a table for each group, with default, permitted values and meaning."""
     parts = [_PAGE_HEAD]
     for group_name, group in Settings.model_fields.items():
         parts.append(f"\n## {(type(group.default).__doc__ or '').rstrip('.')}\n\n{_TABLE_HEAD}")
@@ -90,5 +90,5 @@ def _permitted(field: FieldInfo) -> str:
 
 
 if __name__ == "__main__":
-    (HOME / "docs" / "settings.md").write_text(reference_page())
+    (HOME / "reference" / "settings.md").write_text(reference_page())
     (HOME / ".env.example").write_text(example_file())

@@ -8,11 +8,11 @@ import pytest
 from settings import variables
 
 ROOT = Path(__file__).parents[2]
-PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "data").glob("*.md")]
+PAGES = [page for pattern in ("*.md", "docs/**/*.md", "reference/*.md", "data/*.md") for page in ROOT.glob(pattern)]
 GUIDES = [page for page in PAGES if page.parent.name != "adr" and page.name != "CHANGELOG.md"]
 FOLDERS = (
-    "api|bench|data|deploy|docs|eval|index|ingestion|pipelines|query_engine|research|sources|supply_chain|tests|training"
-    "|treeline"
+    "api|bench|data|deploy|docs|eval|index|ingestion|pipelines|query_engine|reference|research|sources|supply_chain|tests"
+    "|training|treeline"
 )
 
 

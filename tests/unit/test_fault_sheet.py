@@ -34,9 +34,9 @@ def test_tests_name_faults_of_the_sheet_and_it_says_what_no_test_tries() -> None
 
 
 def test_the_page_has_exactly_the_faults_that_are_tried() -> None:
-    rows = json.loads((ROOT / "docs" / "reliability.json").read_text(encoding="utf-8"))["faults"]
+    rows = json.loads((ROOT / "reference" / "reliability.json").read_text(encoding="utf-8"))["faults"]
     page = re.findall(
-        r"^\| ([A-Z]\d+) \|", (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8"), re.MULTILINE
+        r"^\| ([A-Z]\d+) \|", (ROOT / "reference" / "reliability.md").read_text(encoding="utf-8"), re.MULTILINE
     )
 
     assert page == [row["id"] for row in rows] == list(faults())

@@ -1,4 +1,4 @@
-"""`docs/settings.md` and `.env.example` show every setting as it is declared."""
+"""`reference/settings.md` and `.env.example` show every setting as it is declared."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from settings_reference import example_file, reference_page
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / ".env.example"
-PAGE = ROOT / "docs" / "settings.md"
+PAGE = ROOT / "reference" / "settings.md"
 
 
 def test_both_files_are_what_the_generator_writes() -> None:

@@ -1,6 +1,7 @@
 """`python -m training.gate`: learn from data sets whether passages hold an answer.
 
-Flow: argv -> **here** -> `train.py` -> the report on stdout; with `--write`, the shipped classifier and `docs/gate.md`.
+Flow: argv -> **here** -> `train.py` -> the report on stdout; with `--write`, the shipped classifier and
+`reference/gate.md`.
 """
 
 import missing_packages  # noqa: F401, I001  # first, to tell which package the imports below lack
@@ -26,7 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     add_sets(parser, SETS)
     parser.add_argument(
-        "--write", action="store_true", help="replace query_engine/answerability/gate.json and docs/gate.md"
+        "--write", action="store_true", help="replace query_engine/answerability/gate.json and reference/gate.md"
     )
     arguments = parser.parse_args(argv)
 

@@ -1,6 +1,6 @@
 """Report in Markdown what the gate's classifier learnt, from what, and how well it does on unseen questions.
 
-Flow: `fit.py` -> **here** -> `docs/gate.md` and stdout. Every figure is computed
+Flow: `fit.py` -> **here** -> `reference/gate.md` and stdout. Every figure is computed
 here; the prose around them must hold for any run.
 """
 
@@ -30,7 +30,7 @@ The gate decides whether the passages found hold an answer: a logistic regressio
 
     python -m training.gate --data DIR --write
 
-By default only data sets with licences for any use are taken. What is declined: [answers.md](answers.md).
+By default only data sets with licences for any use are taken. What is declined: [answers.md](../docs/answers.md).
 
 ## Examples
 
@@ -78,7 +78,6 @@ def report(examples: Sequence[Example], features: Sequence[str], threshold: floa
             f"On unseen questions: {FOLDS} folds over the questions, or trained on the other data sets only. Precision "
             f"and recall of *{ANSWERED}* at the default threshold of {threshold}.",
             _judged({f"{FOLDS} folds": judge(examples, fit), "left-out data set": left_out}, threshold),
-            "By data set and by probability: [decision 0015](adr/0015-sentences-are-read-once.md#measurements).",
             _LIMITS,
         ]
     )

@@ -1,7 +1,7 @@
 """Train the gate's classifier on data sets.
 
 Flow: data sets -> `bench/build.py` (our engine) -> `examples.py` -> **here** -> `query_engine/answerability/gate.json`
-and its report, `docs/gate.md`.
+and its report, `reference/gate.md`.
 """
 
 import json
@@ -42,7 +42,7 @@ FOREIGN_CASES = 60
 # Small invented documents, asked in other words than theirs, and how many of the questions not learnt from are taken.
 EVERYDAY, EVERYDAY_QUESTIONS = "everyday", 600
 OWN_QUESTIONS = Path(__file__).with_name("data") / "wiki.jsonl"
-REPORT = Path(__file__).parents[2] / "docs" / "gate.md"
+REPORT = Path(__file__).parents[2] / "reference" / "gate.md"
 
 
 def train_gate(data_sets: Sequence[DataSet], settings: Settings, *, write: bool) -> str:

@@ -185,6 +185,6 @@ def test_the_guide_has_the_prose_of_the_report() -> None:
         opening, *_, closing = re.split(r"^\| set +\|.*$|^(?=## What to expect)", page, flags=re.MULTILINE)
         return opening + closing.strip()
 
-    guide = (Path(__file__).parents[4] / "docs" / "gate.md").read_text()
+    guide = (Path(__file__).parents[4] / "reference" / "gate.md").read_text()
 
     assert prose(guide) == prose(report(separable(20), FEATURES, 0.5))
