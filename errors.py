@@ -295,7 +295,7 @@ class LLMError(RagError):
 
 
 class SourceError(RagError):
-    """A source failed to return pages; `code` tells the ways apart, see `docs/sources.md`."""
+    """A source failed to return pages; `code` tells the ways apart, see `docs/formats.md`."""
 
     code = "source_failed"
 

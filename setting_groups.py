@@ -1,8 +1,8 @@
 """The settings, declared: what there is in each group, its type, range, default and meaning.
 
 Flow: **here** -> `settings.py` reads them and hands them on; the rest of the project imports them from there. A field's
-description is its line in `reference/settings.md` and `.env.example`, and the group's docstring its heading there; both are
-written by `settings_reference.py`. Fields that decide what is on disk are marked in `index/layout/manifest.py`, not
+description is its line in `reference/settings.md` and `.env.example`, and the group's docstring its heading there; both
+are written by `settings_reference.py`. Fields that decide what is on disk are marked in `index/layout/manifest.py`, not
 here.
 """
 
@@ -505,7 +505,7 @@ class AnswerSettings(Group):
     )
     plan: bool = Field(
         True,
-        description="Take apart questions that ask for several things; see docs/planning.md.",
+        description="Take apart questions that ask for several things; see docs/retrieval.md.",
     )
 
     def refused(self) -> list[str]:
@@ -514,7 +514,7 @@ class AnswerSettings(Group):
 
 
 class SourcesSettings(Group):
-    """Search services and stores of others that answers can be written from: docs/sources.md."""
+    """Search services and stores of others that answers can be written from: docs/formats.md."""
 
     k: int = Field(10, ge=1, le=100, description="Pages asked of each source for a search.")
     max_page_chars: int = Field(

@@ -2,7 +2,7 @@
 
 Flow: `registry.py` knows the classes -> `body.py` makes one from a client's parameters -> `running.py` calls
 `transform` -> **here**. The four kinds below are what most steps need; `steps/` holds those that come with the project,
-`docs/steps.md` shows how to add one.
+`docs/pipelines.md` shows how to add one.
 """
 
 import inspect

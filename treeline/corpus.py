@@ -60,7 +60,7 @@ class OpenCorpus:
 
         Args:
             question: as it was asked.
-            filters: which documents may be found (docs/filters.md); None allows all.
+            filters: which documents may be found (docs/retrieval.md); None allows all.
             top_k: passages that the answer is written from, at most; None leaves it to the settings.
 
         Raises:
@@ -101,7 +101,7 @@ class OpenCorpus:
 
         Args:
             question: as it was asked.
-            filters: which documents may be found (docs/filters.md); None allows all.
+            filters: which documents may be found (docs/retrieval.md); None allows all.
             options: fields of `RetrievalSettings`, such as `top_k`, `budget_chars` or `merge`.
 
         Raises:
@@ -114,7 +114,7 @@ class OpenCorpus:
         return self._engine.retrieve(Inquiry(question, filters), self._with(options))
 
     def as_retriever(self, **options: Any) -> "MergingRetriever":
-        """Return a LlamaIndex retriever (docs/llamaindex.md); `options` are those of `retrieve`."""
+        """Return a LlamaIndex retriever (docs/library.md); `options` are those of `retrieve`."""
         return self._engine.search.retriever(self._with(options))
 
     def ingest(self, path: Path | str, **options: Any) -> "Summary":

@@ -26,7 +26,7 @@ def main(argv: Sequence[str] | None = None, prog: str = "python -m treeline mcp"
     parser = argparse.ArgumentParser(
         prog=prog,
         description="Serve MCP over stdin and stdout, from the corpora in RAG_INDEX__DIR.",
-        epilog="A service that holds the default corpus is asked instead of opening it. docs/mcp.md has the rest.",
+        epilog="A service that holds the default corpus is asked instead of opening it. docs/http.md has the rest.",
     )
     parser.parse_args(argv)
     with input_that_signals_end() as end:

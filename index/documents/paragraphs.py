@@ -1,7 +1,7 @@
 """Cut a paper into paragraphs of nearly equal length, which are the leaves of its tree.
 
 Flow: `splitter.py` gives a part of a paper -> **here** -> sentences of `blocks.py`, packed -> spans. Papers are
-searched by paragraph (`docs/xdd.md`), and a paragraph holds more than a leaf of other documents. Pure.
+searched by paragraph (`docs/http.md`), and a paragraph holds more than a leaf of other documents. Pure.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,6 +1,6 @@
-"""`docs/pipelines.md` and `docs/steps.md`: their bodies and their code run as they stand, and give what they show.
+"""`docs/pipelines.md`: its bodies and its step run as they stand, and give what is shown.
 
-`PYTHONPATH=. python tests/integration/test_pipeline_guides.py FOLDER`, an empty folder, writes that into them.
+`PYTHONPATH=. python tests/integration/test_pipeline_guides.py FOLDER`, an empty folder, writes that into it.
 """
 
 import json
@@ -18,6 +18,7 @@ import pytest
 from ingestion.build import ingest
 from pipelines.body import read_plan
 from pipelines.build import services_of
+from pipelines.file import read_file
 from pipelines.registry import all_steps
 from pipelines.running import Runner
 from pipelines.services import Services
@@ -28,7 +29,7 @@ from tests.fakes.pipelines import Noting
 from tests.servers.mosaic import MosaicServer, sample
 
 HOME = Path(__file__).parents[2]
-PIPELINES, STEPS = HOME / "docs" / "pipelines.md", HOME / "docs" / "steps.md"
+GUIDE = HOME / "docs" / "pipelines.md"
 
 
 @pytest.fixture(scope="module")
@@ -39,14 +40,14 @@ def services(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> Ite
 
 
 def test_there_are_four_bodies() -> None:
-    assert len(blocks(PIPELINES, "json")) == 4
+    assert len(blocks("json")) == 4
 
 
 def test_the_body_with_a_foreign_source_runs(services: Services) -> None:
     with MosaicServer(sample()) as server:
         sources = services.settings.sources.model_copy(update={"mosaic_url": server.url})
         foreign = replace(services, settings=services.settings.model_copy(update={"sources": sources}))
-        state = run(json.loads(blocks(PIPELINES, "json")[3]), foreign)
+        state = run(json.loads(blocks("json")[3]), foreign)
 
     assert state.values("id") == ["storm"]
     assert "wind turbine turn in the storm" in state.texts("lemmatized")[0].lower()
@@ -54,7 +55,7 @@ def test_the_body_with_a_foreign_source_runs(services: Services) -> None:
 
 @pytest.mark.parametrize("number", range(3))
 def test_a_body_finds_what_it_is_about(services: Services, number: int) -> None:
-    state = run(json.loads(blocks(PIPELINES, "json")[number]), services)
+    state = run(json.loads(blocks("json")[number]), services)
 
     about = ("wind/", ("storage/", "electricity/", "water/"), "heat/")[number]
     assert 5 <= state.count <= 10
@@ -63,26 +64,26 @@ def test_a_body_finds_what_it_is_about(services: Services, number: int) -> None:
 
 
 def test_the_best_ranking_of_the_first_body_holds_the_answer(services: Services) -> None:
-    state = run(json.loads(blocks(PIPELINES, "json")[0]), services)
+    state = run(json.loads(blocks("json")[0]), services)
 
     assert "at best 16/27" in state.texts("full-text")[0]
     assert state.values("_reranking_rank_1_") == [1, 2, 3, 4, 5]
 
 
 def test_the_summary_is_the_one_that_is_shown(services: Services) -> None:
-    assert PIPELINES.read_text() == with_summary(services)
+    assert blocks("text")[0] == f"{summary(services)}\n"
 
 
 def test_the_step_gives_what_is_shown(services: Services, tmp_path: Path) -> None:
-    assert STEPS.read_text() == with_years(services, tmp_path)
+    assert blocks("text")[1] == f"{years(services, tmp_path)}\n"
 
 
 def test_the_step_has_thirty_lines_at_most() -> None:
-    assert len(blocks(STEPS, "python")[0].splitlines()) <= 30
+    assert len(blocks("python")[0].splitlines()) <= 30
 
 
-def blocks(guide: Path, language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", guide.read_text(), re.DOTALL)
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", GUIDE.read_text(), re.DOTALL)
 
 
 def settings_in(folder: Path, models: Path) -> Settings:
@@ -104,27 +105,22 @@ def run(body: Any, services: Services, steps: Path | None = None) -> PipelineSta
     return Runner(services, None, services.settings.pipelines).run(plan, Noting(), threading.Event())
 
 
-def with_summary(services: Services) -> str:
-    """Return the guide with the summary that its third body gives."""
-    state = run(json.loads(blocks(PIPELINES, "json")[2]), services)
-    return _shown(PIPELINES, str(state.aggregated[0]["data"]))
+def summary(services: Services) -> str:
+    """Return the summary that the third body gives."""
+    state = run(json.loads(blocks("json")[2]), services)
+    return str(state.aggregated[0]["data"])
 
 
-def with_years(services: Services, folder: Path) -> str:
-    """Return the guide with the column that its step adds."""
-    (folder / "years.py").write_text(blocks(STEPS, "python")[0])
-    state = run(json.loads(blocks(STEPS, "json")[0]), services, folder)
-    return _shown(STEPS, "\n".join(state.texts("years")))
-
-
-def _shown(guide: Path, text: str) -> str:
-    before, _, rest = guide.read_text().partition("```text\n")
-    return f"{before}```text\n{text}\n```{rest.partition('```')[2]}"
+def years(services: Services, folder: Path) -> str:
+    """Return the column that the guide's own step adds."""
+    (folder / "years.py").write_text(blocks("python")[0])
+    (folder / "years.yaml").write_text(blocks("yaml")[0])
+    return "\n".join(run(read_file(folder / "years.yaml"), services, folder).texts("years"))
 
 
 if __name__ == "__main__":
     place = Path(sys.argv[1])
     with closing(sample_engines(settings_in(place, HOME / "var" / "models"))) as opened:
         found = services_of(opened, settings_in(place, HOME / "var" / "models"))
-        PIPELINES.write_text(with_summary(found))
-        STEPS.write_text(with_years(found, place))
+        for old, new in zip(blocks("text"), (summary(found), years(found, place)), strict=True):
+            GUIDE.write_text(GUIDE.read_text().replace(old, f"{new}\n"))

@@ -1,12 +1,17 @@
-"""`docs/http.md` says what is so: fields, statuses, limits."""
+"""`docs/http.md` says what is so: routes, fields, statuses, limits."""
 
 import re
 from pathlib import Path
 
 import errors
+from api.app import create_app
 from api.errors import HTTP_CODES, STATUS
-from api.jobs.queue import MAX_FINISHED, MAX_QUEUED
+from api.jobs.queue import MAX_FINISHED, MAX_QUEUED, Jobs
 from api.schemas.requests import IngestBody
+from settings import Settings
+from tests.fakes.engines import FakeEngines
+from tests.fakes.ingesting import FakeIngester
+from tests.fakes.sources import FakePageAnswers
 
 GUIDE = (Path(__file__).parents[3] / "docs" / "http.md").read_text()
 
@@ -15,6 +20,13 @@ def table(heading: str) -> list[list[str]]:
     """Return the cells of the table that begins with this header cell."""
     lines = GUIDE.split(f"| {heading} |")[1].split("\n\n")[0].splitlines()[2:]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+def test_every_route_is_in_the_table_and_the_other_way_round() -> None:
+    stated = {route for row in table("route") for route in re.findall(r"`((?:GET|POST|DELETE) /[^`]*)`", row[0])}
+    paths = create_app(FakeEngines({}), Settings(), FakeIngester(), Jobs(), given=FakePageAnswers()).openapi()["paths"]
+
+    assert stated == {f"{method.upper()} {path}" for path, methods in paths.items() for method in methods}
 
 
 def test_every_field_of_an_ingestion_is_explained_and_no_other() -> None:

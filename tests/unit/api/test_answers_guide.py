@@ -1,4 +1,4 @@
-"""`docs/chat.md` says what is so: fields, events, reasons."""
+"""`docs/answers.md` says what is so: fields, events, reasons."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ from api.schemas.requests import QueryBody
 from query_engine.schema import events
 from settings import CacheSettings
 
-GUIDE = (Path(__file__).parents[3] / "docs" / "chat.md").read_text()
+GUIDE = (Path(__file__).parents[3] / "docs" / "answers.md").read_text()
 
 
 def first_cells(heading: str) -> set[str]:
