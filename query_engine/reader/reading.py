@@ -30,7 +30,7 @@ REMEMBERED_READINGS = 8
 # What several searches for one question, and for its parts, find.
 REMEMBERED_SCORES = REMEMBERED_READINGS * (RANKED_LEAVES + NEAREST_LEAVES)
 # Windows are grown around this many of the likeliest units, and the best of them compared with the question: comparing
-# six takes a tenth more CPU and finds no more answers over five sets (docs/answers.md).
+# six takes a tenth more CPU and finds no more answers over five sets.
 GROWN_UNITS, COMPARED_WINDOWS = 5, 4
 # How many units of leaves in another language than the question's are embedded: about four leaves' worth.
 FOREIGN_UNITS = 24
