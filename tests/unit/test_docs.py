@@ -60,11 +60,11 @@ def test_every_setting_that_is_named_exists(page: Path) -> None:
     assert [name for name in named if not is_known(name)] == []
 
 
-def test_the_worked_example_names_what_stands_in_the_file() -> None:
+def test_the_change_requests_name_what_stands_in_the_file() -> None:
     table = (ROOT / "CONTRIBUTING.md").read_text().split("## Which file?")[1].split("\n## ")[0]
     rows = [line for line in table.splitlines() if line.startswith("| ")][1:]
 
-    assert len(rows) == 10
+    assert rows
     for row in rows:
         file = ROOT / re.findall(rf"`((?:{FOLDERS})/[\w./]+)`", row)[0]
         names = re.findall(r"`([A-Z_]{4,})`", row)
