@@ -78,7 +78,6 @@ def report(examples: Sequence[Example], features: Sequence[str], threshold: floa
             f"On unseen questions: {FOLDS} folds over the questions, or trained on the other data sets only. Precision "
             f"and recall of *{ANSWERED}* at the default threshold of {threshold}.",
             _judged({f"{FOLDS} folds": judge(examples, fit), "left-out data set": left_out}, threshold),
-            "By data set and by probability: [decision 0015](adr/0015-sentences-are-read-once.md#measurements).",
             _LIMITS,
         ]
     )
