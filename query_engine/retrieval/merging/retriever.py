@@ -4,7 +4,7 @@ Flow: leaves, best first -> **here** -> gate and synthesizer. `selection.py` hol
 
 A subclass of LlamaIndex's `AutoMergingRetriever`, whose own rule has no budget, scores a parent by the mean of its
 children (so a merged best hit can fall behind a mediocre leaf), fetches parents one by one, fails when one is missing
-and blocks the event loop (ADR 0003). `python -m bench retrieval` compares the two.
+and blocks the event loop (ADR 0014). `python -m bench retrieval` compares the two.
 """
 
 import asyncio
