@@ -24,10 +24,9 @@ from query_engine import steps
 from query_engine.answer_stream import answer_stream
 from query_engine.answerability.classifier import Confidence, assess
 from query_engine.answerability.identified import (
-    absence,
-    absent_identifiers,
     is_about_a_neighbour,
     is_identified,
+    unnamed_identifiers,
     with_names,
 )
 from query_engine.answerability.missing_words import missing_words
@@ -222,16 +221,16 @@ class Engine:
         yield Retrieved(answer.passages)
         confidence = gathering.confidence(self._judge(question, retrieval.passages))
         windows = self.reader.read(question, retrieval.passages).windows if retrieval.passages else ()
-        absent = absent_identifiers(inquiry.text, self.corpus)
+        # Language models read more than the windows.
+        unnamed = unnamed_identifiers(inquiry.text, self.corpus, () if self._models else windows)
         listed = any(one.certain for one in rows)
-        expected = listed or self._is_expected(inquiry.text, question, confidence, windows, absent)
-        if absent:
-            answer.warnings.append(absence(absent))
-            yield steps.warned(absence(absent))
+        expected = listed or self._is_expected(inquiry.text, question, confidence, windows, unnamed.all)
+        answer.warnings += unnamed.warnings()
+        yield from map(steps.warned, unnamed.warnings())
         if not expected and not (self._models and retrieval.passages):
             yield steps.declined(confidence)
             reason = "generated_no_answer_low_confidence" if retrieval.passages else "no_retrieval"
-            yield self._declined(inquiry.text, answer, reason, confidence, retrieval.passages, absent=absent)
+            yield self._declined(inquiry.text, answer, reason, confidence, retrieval.passages, unnamed=unnamed.all)
             return
         in_doubt = not listed and (not expected or confidence.value < self._settings.answer.low_confidence)
         yield steps.doubtful(confidence) if in_doubt else steps.confident(confidence)
@@ -244,7 +243,7 @@ class Engine:
         else:
             yield steps.nothing_written(confidence)
             reason = "generated_no_answer_but_confident" if expected else "generated_no_answer_low_confidence"
-            yield self._declined(inquiry.text, answer, reason, confidence, retrieval.passages, absent=absent)
+            yield self._declined(inquiry.text, answer, reason, confidence, retrieval.passages, unnamed=unnamed.all)
 
     def _beside_quotes(self, answer: Answer, found: Sequence[Passage], *, in_doubt: bool) -> None:
         """Add what is shown with quotes: doubt, and the next places."""
@@ -260,13 +259,13 @@ class Engine:
         confidence: Confidence,
         found: Sequence[Passage],
         *,
-        absent: Sequence[str],
+        unnamed: Sequence[str],
     ) -> Done:
         """Close a declined answer with what was missing, and with the places where a reader may look."""
         if not found:
             return answer.done(reason, steps.NOTHING_FOUND)
         answer.nearest = nearest_sentences(self.reader, answer.question, answer.passages)
-        missing = absent or missing_words(asked, confidence, found, self.corpus.lexical_index)
+        missing = unnamed or missing_words(asked, confidence, found, self.corpus.lexical_index)
         words = ", ".join(f'"{word}"' for word in missing)
         return answer.done(reason, steps.UNMENTIONED, words=words) if words else answer.done(reason)
 
@@ -286,12 +285,12 @@ class Engine:
         question: str,
         confidence: Confidence,
         windows: Sequence[ReadWindow],
-        absent: Sequence[str],
+        unnamed: Sequence[str],
     ) -> bool:
         """Whether the passages are likely to answer, and are not about a neighbour of what was asked."""
         words = self.corpus.lexical_index.words_of(question)
         likely = confidence.value >= self._settings.answer.min_confidence or is_identified(question, windows, words)
-        return likely and not is_about_a_neighbour(asked, absent, windows)
+        return likely and not is_about_a_neighbour(asked, unnamed, windows)
 
     def _rows(self, question: str, retrieval: Retrieval) -> tuple[Rows, ...]:
         found = (*retrieval.passages, *retrieval.left_out)

@@ -4,7 +4,8 @@ Flow: engine, once passages are read -> **here** -> warnings, and whether to quo
 looks the same to every measure of likeness.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 
 from index.corpus import Corpus
 from query_engine.question.exact import is_absent
@@ -19,25 +20,59 @@ from query_engine.text.term_weights import TermWeights, question_weights
 LEAST_COVERED = 0.5
 
 
-def absent_identifiers(question: str, corpus: Corpus) -> tuple[str, ...]:
-    """Return the codes and years of a question that no document holds."""
-    asked = [one for one in identifiers(question) if one.is_year or (one.is_code and not one.is_section)]
-    return tuple(one.text for one in asked if is_absent(one, corpus))
+@dataclass(frozen=True, slots=True)
+class Unnamed:
+    """Identifiers of a question that what was found does not name, as they stand in the question.
+
+    Attributes:
+        absent: no document holds them.
+        elsewhere: other documents hold them.
+    """
+
+    absent: tuple[str, ...]
+    elsewhere: tuple[str, ...]
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """Both."""
+        return self.absent + self.elsewhere
+
+    def warnings(self) -> Iterator[AnswerWarning]:
+        """Yield the warning that names them, if any."""
+        said = [f"No document mentions {_listed(self.absent)}."] if self.absent else []
+        said += [f"What was found does not mention {_listed(self.elsewhere)}."] if self.elsewhere else []
+        if said:
+            yield AnswerWarning("absent_identifier", " ".join(said))
 
 
-def absence(absent: Sequence[str]) -> AnswerWarning:
-    """Return the warning that names them."""
-    names = ", ".join(f'"{one}"' for one in absent)
-    return AnswerWarning("absent_identifier", f"No document mentions {names}.")
+def unnamed_identifiers(question: str, corpus: Corpus, windows: Sequence[ReadWindow]) -> Unnamed:
+    """Return the codes, years and sections of a question that the best window's document does not hold.
+
+    Where it holds another one of the kind that the question asks for, the question is about both: years are compared.
+    """
+    asked = [one for one in identifiers(question) if one.is_year or one.is_code]
+    absent = [one for one in asked if not one.is_section and is_absent(one, corpus)]
+    if not windows:
+        return Unnamed(tuple(one.text for one in absent), ())
+    best = windows[0].window.best
+    text = f"{name_and_context(best)}\n{best.leaf.layout.text}"
+    named = [one for one in asked if one.pattern.search(text)]
+    others = [one for one in asked if one not in named and not any(one.has_relative(each.text) for each in named)]
+    return Unnamed(tuple(one.text for one in absent), tuple(one.text for one in others if one not in absent))
 
 
-def is_about_a_neighbour(question: str, absent: Sequence[str], windows: Sequence[ReadWindow]) -> bool:
-    """Whether the best window is about another member of a family: LX-200 where LX-300 was asked for."""
+def is_about_a_neighbour(question: str, unnamed: Collection[str], windows: Sequence[ReadWindow]) -> bool:
+    """Whether the best window is about another member of a family: LX-200 where LX-300 was asked for, § 20 for § 21.
+
+    Args:
+        question: as it was asked.
+        unnamed: its identifiers that the window's document does not hold.
+        windows: the best first.
+    """
     if not windows:
         return False
     text = with_names(windows[0])
-    families = [one.family for one in identifiers(question) if one.is_code and one.text in absent]
-    return any(family is not None and family.search(text) for family in families)
+    return any(one.has_relative(text) for one in identifiers(question) if one.text in unnamed)
 
 
 def is_identified(question: str, windows: Sequence[ReadWindow], words: TermWeights) -> bool:
@@ -55,6 +90,10 @@ def is_identified(question: str, windows: Sequence[ReadWindow], words: TermWeigh
     }
     held = sum(others[term] for term in others.keys() & set(words.terms(text)))
     return held >= LEAST_COVERED * sum(others.values())
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(f'"{name}"' for name in names)
 
 
 def with_names(one: ReadWindow) -> str:

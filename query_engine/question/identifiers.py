@@ -5,11 +5,12 @@ embedding 2.3.10 and 2.3.0 are the same, and to a word index 10.3.2.1 and 10.2.1
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
-from functools import cached_property
-from itertools import groupby
+from functools import cache, cached_property
+from itertools import groupby, takewhile
+from typing import Literal
 
 from babel.dates import get_month_names
 
@@ -18,6 +19,9 @@ _TOKEN = re.compile(r"§+|[^\W_]+(?:[-./:_–][^\W_]+)*")
 _PIECE = re.compile(r"[^\W\d_]+|\d+|[-./:_–]")
 # Of the documents' languages; a date is written with its month's name as often as without.
 _MONTH_LANGUAGES = ("en", "de", "fr", "es", "it", "nl", "pt")
+_WIDTHS: tuple[Literal["wide", "abbreviated"], ...] = ("wide", "abbreviated")
+_BETWEEN_DATES = frozenset(("of", "the", "de", "del", "du", "le", "den"))
+_ORDINALS = frozenset(("st", "nd", "rd", "th", "er", "º"))
 _SECTION_WORDS = frozenset(
     "section sections clause clauses article articles paragraph chapter chapters annex appendix § §§ art abschnitt "
     "artikel paragraf ziffer kapitel anlage chapitre annexe artículo articulo sección seccion cláusula clausula "
@@ -75,16 +79,17 @@ class Identifier:
     @cached_property
     def pattern(self) -> re.Pattern[str]:
         """What finds it in a text, and none that only begins, ends or is ordered otherwise."""
-        return _at_the_head(self.text) if self.is_section else _whole(self.text)
+        return _at_the_head(re.escape(self.text)) if self.is_section else _whole(self.text)
 
-    @cached_property
-    def family(self) -> re.Pattern[str] | None:
-        """What finds its neighbours, which differ in digits alone: LX-200 beside LX-300, 2023 beside 2022."""
+    def has_relative(self, text: str) -> bool:
+        """Whether a text names something of the same kind: LX-200 for LX-300, another year, day or section."""
         if self.is_year:
-            return _YEAR
-        if self.is_section or not any(letter.isalpha() for letter in self.text):
-            return None
-        return _relatives(self.text)
+            return _YEAR.search(text) is not None
+        if self._is_day:
+            return any(one._is_day for one in identifiers(text))
+        if self.is_section:
+            return _at_the_head(r"\d+(?:\.\d+){0,9}").search(text) is not None
+        return any(letter.isalpha() for letter in self.text) and _relatives(self.text).search(text) is not None
 
 
 def identifiers(question: str) -> tuple[Identifier, ...]:
@@ -93,10 +98,12 @@ def identifiers(question: str) -> tuple[Identifier, ...]:
     Not taken: quantities and ordinals ("10GB", "3rd"), and numbers of one or two digits unless a word such as
     "section" stands before them.
     """
-    found: dict[str, Identifier] = {}
+    words = _TOKEN.findall(question)
+    found = {day: Identifier(day, is_code=True) for day in _days_in_words(words)}
+    of_days = {piece for day in found for piece in day.split()}
     before = ""
-    for word in _TOKEN.findall(question):
-        one = _identifier(word, before.casefold())
+    for word in words:
+        one = None if word in of_days else _identifier(word, before.casefold())
         if one is not None:
             found.setdefault(one.text, one)
         before = word
@@ -110,6 +117,20 @@ def without_identifiers(question: str) -> str:
     for one in identifiers(question):
         text = text.replace(one.text, " ")
     return text
+
+
+def _days_in_words(words: Sequence[str]) -> Iterator[str]:
+    """Yield the days that are written with the name of a month: 5 March 2019, March 5th 2019, 5 de marzo de 2019."""
+    some = [word for word in words if word.casefold() not in _BETWEEN_DATES]
+    for three in zip(some, some[1:], some[2:], strict=False):
+        text = " ".join(_without_ordinal(word) for word in three)
+        if any(letter.isalpha() for letter in text) and _date(text):
+            yield text
+
+
+def _without_ordinal(word: str) -> str:
+    digits = "".join(takewhile(str.isdecimal, word))
+    return digits if digits and word[len(digits) :] in _ORDINALS else word
 
 
 def _identifier(word: str, before: str) -> Identifier | None:
@@ -139,8 +160,8 @@ def _identifier(word: str, before: str) -> Identifier | None:
     return Identifier(word, is_code=joins > 1 or (digits >= _LEAST_CODE_DIGITS and is_number))
 
 
-def _at_the_head(written: str) -> re.Pattern[str]:
-    number = rf"^[^\w\n]{{0,9}}(?:[^\W\d_]{{1,14}}\.?[ \t]{{0,3}})?{re.escape(written)}(?![^\W_]|\.\d)"
+def _at_the_head(number: str) -> re.Pattern[str]:
+    number = rf"^[^\w\n]{{0,9}}(?:[^\W\d_]{{1,14}}\.?[ \t]{{0,3}})?{number}(?![^\W_]|\.\d)"
     return re.compile(number, re.MULTILINE)
 
 
@@ -188,15 +209,27 @@ def _dates(text: str) -> tuple[str, ...]:
 
 
 def _date(text: str) -> date | None:
-    """Return the day that an ISO date, or one with the day first, stands for."""
-    numbers = [int(piece) for piece in _PIECE.findall(text) if piece.isdecimal()]
-    if len(numbers) != 3 or any(letter.isalpha() for letter in text):  # year, month, day
+    """Return the day that an ISO date, one with the day first, or one with the name of its month stands for."""
+    pieces = [piece.casefold() for piece in _PIECE.findall(text) if piece[0].isalnum()]
+    named = [place for place, piece in enumerate(pieces) if not piece.isdecimal()]
+    if len(pieces) != 3 or len(named) > 1 or any(pieces[place] not in _months() for place in named):
         return None
-    year, month, day = numbers if text[:4].isdecimal() else reversed(numbers)
+    if named:
+        month = _months()[pieces.pop(named[0])]
+        day, year = map(int, pieces)
+    else:
+        year, month, day = map(int, pieces if text[:4].isdecimal() else reversed(pieces))
     try:
         return date(year, month, day) if year >= _FIRST_YEAR else None
     except ValueError:
         return None
+
+
+@cache
+def _months() -> dict[str, int]:
+    """Return the names of months and their short forms, lower case, with the month's number."""
+    names = [get_month_names(width, locale=language) for language in _MONTH_LANGUAGES for width in _WIDTHS]
+    return {name.casefold().rstrip("."): number for some in names for number, name in some.items()}
 
 
 def _written(day: date) -> Iterator[str]:
@@ -206,7 +239,7 @@ def _written(day: date) -> Iterator[str]:
         yield f"{day.day}{mark}{day.month}{mark}{day.year}"
         yield f"{day.day:02}{mark}{day.month:02}{mark}{day.year}"
     for language in _MONTH_LANGUAGES:
-        for width in ("wide", "abbreviated"):
+        for width in _WIDTHS:
             month = get_month_names(width, locale=language)[day.month].rstrip(".")
             yield from (f"{day.day} {month} {day.year}", f"{day.day}. {month} {day.year}")
             yield from (f"{month} {day.day}, {day.year}", f"{day.day} de {month} de {day.year}")

@@ -7,7 +7,7 @@ The two searches run in parallel: while the question is embedded, its words are 
 """
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
@@ -46,8 +46,8 @@ class _ByWords:
         terms: what was looked for, with weights.
         leaves: leaf -> BM25, best first.
         held: leaf -> which of the terms its own text holds.
-        named: for each thing that may be a document's name and is not an everyday word, the rarity of its forms among
-            names, and its words' number.
+        named: for each thing that may be a document's name, the rarity of its forms among names, and its words' number;
+            everyday words only of a question for a section.
         codes: the question's identifiers that some leaf names letter by letter.
     """
 
@@ -105,16 +105,19 @@ class LeafRetriever(BaseRetriever):
         documents = self._corpus.documents.get_versions(versions)
         words = self._words(query)
         weights = {term: weight * words.weight(term) for term, weight in by_words.terms.items()}
+        names = self._called(documents.values(), by_words.named)
+        named = named_shares({*dense, *by_words.leaves}, by_words.codes, documents) if by_words.codes else {}
+        elsewhere = _in_other_documents(named, by_words.codes, names)
         found = Candidates(
             documents=documents,
-            dense=dense,
-            lexical=by_words.leaves,
+            dense={name: cosine for name, cosine in dense.items() if name not in elsewhere},
+            lexical={name: bm25 for name, bm25 in by_words.leaves.items() if name not in elsewhere},
             most_lexical=MAX_FREQUENCY_FACTOR * sum(weights.values()) or 1.0,
             terms=self._titled(by_words, documents, words),
             term_weights=weights,
             parents=self._parents(documents, embedding),
-            names=self._called(documents.values(), by_words.named),
-            named=named_shares({*dense, *by_words.leaves}, by_words.codes, documents) if by_words.codes else {},
+            names=names,
+            named={name: share for name, share in named.items() if name not in elsewhere},
             in_everyday_words=self._in_everyday_words(query, by_words),
             multilingual=is_multilingual(self._embedder),
         )
@@ -154,11 +157,12 @@ class LeafRetriever(BaseRetriever):
         called = {name: self._forms(name) for name in question_names(search_words(query.text)[:MAX_NAMES])}
         names = frozenset[str]().union(*called.values())
         hits = self._distinct(lambda top_k: words.search(terms, sorted(names), top_k, versions=query.versions), query)
-        # A page called "Backup" is not what each question about a backup asks for.
+        # A page called "Backup" is not what each question about a backup asks for; a section is one of a document.
+        in_section = any(code.is_section for code in exact)
         named = [
             (forms, name.count)
             for name, forms in called.items()
-            if name.count > 1 or not in_dictionary(name.words[0].lower())
+            if in_section or name.count > 1 or not in_dictionary(name.words[0].lower())
         ]
         hits |= {name: 0.0 for name in sorted(frozenset[str]().union(*exact.values())) if name not in hits}
         return _ByWords(terms, hits, words.held(terms, hits), named, tuple(exact))
@@ -237,3 +241,19 @@ class LeafRetriever(BaseRetriever):
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         # The embedder and both stores are synchronous: one thread hop keeps the event loop free.
         return await asyncio.to_thread(self._retrieve, query_bundle)
+
+
+def _in_other_documents(
+    named: Collection[str], codes: Sequence[Identifier], names: Mapping[str, float]
+) -> frozenset[str]:
+    """Return the leaves that name a section of another document than the question does: most have a section 4.
+
+    Args:
+        named: leaves that name one of the codes.
+        codes: of the question.
+        names: version -> how well its names match the question.
+    """
+    if not all(code.is_section for code in codes):
+        return frozenset()
+    least = max(names.values(), default=0.0) / 2
+    return frozenset(name for name in named if names.get(split_node_id(name)[0], 0.0) < least)

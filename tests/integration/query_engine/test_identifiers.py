@@ -17,6 +17,7 @@ TEXTS = {
     "slip.md": "# Slip\n\nBuyer: Okafor\nSlip no.: 31-4408\nDue: 02.09.2021\n",
     "slips.md": "# Slips\n\n- 71-5513 went to Lund.\n- 71-5531 went to Graz.\n",
     "lease.md": "# Lease\n\n8.2 The tenant cleans the gutters.\n\n8.12 The landlord paints the doors.\n",
+    "deed.md": "# Deed\n\n8.1 The seller leaves the stove.\n\n8.9 The buyer pays the notary.\n",
 }
 
 
@@ -38,6 +39,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
         ("Who is the buyer of slip 31-4408?", "Okafor", "Lund"),
         ("Where did 71-5531 go?", "Graz", "Lund"),
         ("What does clause 8.2 say?", "cleans the gutters", "# Lease"),
+        ("What does clause 8.9 of the deed say?", "pays the notary", "gutters"),
     ],
 )
 async def test_what_is_named_is_quoted(engine: Engine, question: str, quoted: str, others: str) -> None:
@@ -59,3 +61,21 @@ async def test_a_year_that_no_document_names_is_said(engine: Engine) -> None:
     done = await answered(engine, "What was the mooring fee in 2018?")
 
     assert [warning.code for warning in done.warnings if "2018" in warning.text] == ["absent_identifier"]
+
+
+@pytest.mark.parametrize(
+    ("question", "name"),
+    [
+        ("What was the mooring fee in 2020?", "2020"),  # the diary's year
+        ("What does clause 8.9 of the lease say?", "8.9"),
+        ("What happened on 9 March 2020?", "9 March 2020"),
+        ("What happened on 2020-03-09?", "2020-03-09"),
+    ],
+)
+async def test_what_another_document_names_is_not_answered_for_its_neighbour(
+    engine: Engine, question: str, name: str
+) -> None:
+    done = await answered(engine, question)
+
+    assert done.answer is None
+    assert name in done.message

@@ -13,6 +13,10 @@ from query_engine.question.identifiers import identifiers, without_identifiers
         ("What was new in v4.10.2?", ["4.10.2"], []),
         ("Where is rack 10.20.3.7?", ["10.20.3.7"], []),
         ("What happened on 2021-11-09?", ["2021-11-09"], []),
+        ("What did they vote on 7 June 2021, and in 2022?", ["7 June 2021"], ["2022"]),
+        ("Who came on August 3rd, 2020?", ["August 3 2020"], []),
+        ("Was kostete es am 1. März 2019?", ["1 März 2019"], []),
+        ("¿Qué pasó el 14 de abril de 2023?", ["14 abril 2023"], []),
         ("Which fees held in 2018?", [], ["2018"]),
         ("What was revenue in FY2016?", [], ["2016"]),
         ("What does clause 9.4 say?", ["9.4"], []),
@@ -42,6 +46,7 @@ def test_codes_and_numbers_of_a_question(question: str, codes: list[str], number
         ("10.20.3.7", ["host 10.20.3.7"], ["10.3.20.7", "110.20.3.7"]),
         ("2021-11-09", ["on 9.11.2021", "9 November 2021", "November 9, 2021", "9. November 2021", "9 novembre 2021"],
          ["2021-09-11", "11.9.2021", "9 November 2022"]),
+        ("7 June 2021", ["on 2021-06-07", "7.6.2021", "June 7, 2021", "7 juin 2021"], ["2021-07-06", "June 2021"]),
         ("88213", ["order 88213"], ["88231", "882133"]),
     ],
 )  # fmt: skip
@@ -67,12 +72,20 @@ def test_the_number_of_a_section_is_what_stands_at_its_head(question: str, lines
     assert [line for line in others if one.pattern.search(line)] == []
 
 
-def test_neighbours_differ_in_digits_alone() -> None:
-    (one,) = identifiers("What does the QR-750 cost?")
+@pytest.mark.parametrize(
+    ("asked", "relative", "other"),
+    [
+        ("the QR-750", "The QR-700 costs", "The ZR-700 costs"),
+        ("the fee of 2019", "Fees of 2018", "Fees of order 8123"),
+        ("the vote of 7 June 2021", "Minutes of 14.6.2021", "Minutes of June"),
+        ("section 24", "## 12 Notices", "There are 12 notices"),
+    ],
+)
+def test_relatives_are_of_the_same_kind(asked: str, relative: str, other: str) -> None:
+    (one,) = identifiers(f"What about {asked}?")
 
-    assert one.family is not None
-    assert one.family.search("The QR-700 costs")
-    assert not one.family.search("The ZR-700 costs")
+    assert one.has_relative(relative)
+    assert not one.has_relative(other)
 
 
 def test_what_is_left_of_a_question() -> None:
