@@ -73,6 +73,7 @@ def test_the_summary_is_the_one_that_is_shown(services: Services) -> None:
     assert PIPELINES.read_text() == with_summary(services)
 
 
+@pytest.mark.promise("D23")
 def test_the_step_gives_what_is_shown(services: Services, tmp_path: Path) -> None:
     assert STEPS.read_text() == with_years(services, tmp_path)
 
