@@ -61,7 +61,7 @@ def lowered(found: Figures) -> str:
         group: {name: min(value, limits.get(group, {}).get(name, value)) for name, value in found[group].items()}
         if group in found
         else limits[group]
-        for group in {**limits, **found}
+        for group in {**found, **limits}
     }
     return _HEAD + "".join(
         f"\n[{group}]\n" + "".join(f'"{name}" = {value}\n' for name, value in values.items())
