@@ -23,6 +23,7 @@ MEASUREMENTS = {
     "writer": ("writer.command", "what becomes of a good language model's words on their way to the reader"),
     "ablate": ("quality.ablate", "what each part of the answer path adds"),
     "pdf-tables": ("quality.pdf_tables.measure", "cells of tables in PDFs that get the right names of their columns"),
+    "trace": ("trace", "how many files, functions and async generators one question enters"),
     "ingest": ("speed.ingest", "time, memory and disk of ingestion, speed of each format, damaged files"),
     "latency": ("speed.latency", "time of one retrieval beside the stock recipe's; throughput of /retrieve"),
     "growth": ("speed.growth", "what a question costs as the corpus grows: time, CPU, memory, disk, opening"),

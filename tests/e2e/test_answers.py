@@ -28,6 +28,7 @@ def ask(service: Program, question: str) -> tuple[bytes, Arena]:
     return reply.content, Arena().read([reply.content])
 
 
+@pytest.mark.promise("A12", "A18", "A21", "A31", "A33", "A45")
 @pytest.mark.parametrize("question", QUESTIONS.values(), ids=QUESTIONS)
 def test_every_stream_keeps_the_contract(service: Program, question: str) -> None:
     body, arena = ask(service, question)
@@ -38,6 +39,7 @@ def test_every_stream_keeps_the_contract(service: Program, question: str) -> Non
     assert len(arena.shown_steps()) >= 2
 
 
+@pytest.mark.promise("A16", "A30", "A32")
 @pytest.mark.parametrize("question", QUESTIONS.values(), ids=QUESTIONS)
 def test_what_the_arena_shows_is_what_evaluate_returns(service: Program, question: str) -> None:
     _, arena = ask(service, question)
@@ -54,6 +56,7 @@ def test_what_the_arena_shows_is_what_evaluate_returns(service: Program, questio
     assert arena.citations == [numbered[number] for number in sorted(numbered)]
 
 
+@pytest.mark.promise("G11")
 def test_an_answer_quotes_the_document_its_link_leads_to(service: Program) -> None:
     _, arena = ask(service, BETZ)
     (link,) = arena.citations or []
@@ -87,6 +90,7 @@ def test_a_declined_question_gets_a_sentence_and_no_citation(service: Program) -
     assert arena.citations == []
 
 
+@pytest.mark.promise("A03", "A07", "A52")
 def test_the_official_testers_rules_pass(service: Program, tmp_path: Path) -> None:
     validation, results = tmp_path / "t2t_val.jsonl", tmp_path / "result.jsonl"
     rows = [{"query": query, "iid": f"id {n}é"} for n, query in enumerate(QUESTIONS.values())]
@@ -100,6 +104,7 @@ def test_the_official_testers_rules_pass(service: Program, tmp_path: Path) -> No
     assert all(result["contexts"] for result in written if result["answered"])
 
 
+@pytest.mark.promise("G12")
 def test_passages_can_be_retrieved_without_an_answer(service: Program) -> None:
     reply = httpx.post(f"{service.url}/retrieve", json={"question": BETZ, "top_k": 2, "budget_chars": 1000}).json()
 
@@ -110,6 +115,7 @@ def test_passages_can_be_retrieved_without_an_answer(service: Program) -> None:
     assert reply["timings_ms"]["retrieve"] > 0
 
 
+@pytest.mark.promise("A40")
 def test_health_and_readiness(service: Program) -> None:
     health, ready = httpx.get(f"{service.url}/health"), httpx.get(f"{service.url}/ready")
 

@@ -47,6 +47,7 @@ def test_one_port_of_this_machine_is_published_and_everything_starts_again() -> 
     )
 
 
+@pytest.mark.promise("E01")
 @pytest.mark.slow
 def test_its_processes_answer_together(model_cache: Path, tmp_path: Path) -> None:
     documents = tmp_path / "data" / "corpus"

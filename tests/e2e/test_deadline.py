@@ -42,6 +42,7 @@ def program(model: ScriptedLLM, model_cache: Path, tmp_path_factory: pytest.Temp
         yield program
 
 
+@pytest.mark.promise("A44", "G20")
 @pytest.mark.fault("C4")
 @pytest.mark.timeout(300)  # the model stalls for ever; the service starts within this time, too
 def test_a_stalling_model_is_replaced_by_quotes_before_the_deadline(program: Program, model: ScriptedLLM) -> None:

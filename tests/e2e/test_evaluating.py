@@ -77,6 +77,7 @@ def write_questions(path: Path, questions: Sequence[object]) -> Path:
     return path
 
 
+@pytest.mark.promise("G13")
 @pytest.mark.fault("F1")
 def test_a_run_that_is_killed_many_times_ends_like_one_that_never_was(tmp_path: Path) -> None:
     asked = [{"id": f"q{number}", "question": f"What is {number}?", "answer": "It."} for number in range(QUESTIONS)]

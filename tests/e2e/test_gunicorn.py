@@ -5,6 +5,7 @@ import signal
 from pathlib import Path
 
 import httpx
+import pytest
 
 from tests.e2e.program import REPOSITORY, Program, run
 from tests.e2e.test_workers import eventually
@@ -13,6 +14,7 @@ COMMAND = ["-m", "gunicorn", "main:app", "-k", "uvicorn.workers.UvicornWorker"]
 COMMAND += ["--config", str(REPOSITORY / "gunicorn.conf.py"), "--bind", "127.0.0.1:0", "--no-control-socket"]
 
 
+@pytest.mark.promise("A41")
 def test_one_worker_answers_and_ends_with_sigterm(variables: dict[str, str], folder: Path, tmp_path: Path) -> None:
     index = tmp_path / "index"
     shutil.copytree(folder / "index", index, ignore=shutil.ignore_patterns("*lock*"))
@@ -26,6 +28,7 @@ def test_one_worker_answers_and_ends_with_sigterm(variables: dict[str, str], fol
     assert "server" not in reply.headers
 
 
+@pytest.mark.promise("A41")
 def test_several_workers_answer_and_write_for_each_other(
     variables: dict[str, str], folder: Path, tmp_path: Path
 ) -> None:

@@ -93,6 +93,7 @@ def test_a_service_without_documents_gets_some_answers_and_forgets_them_again(cl
     assert client.delete("/documents/wind.md").status_code == 404
 
 
+@pytest.mark.promise("E18")
 def test_no_kept_answer_outlives_the_documents_it_was_written_from(client: httpx.Client) -> None:
     def query() -> tuple[bool, bool]:
         reply = client.post("/query", json={"question": BETZ, "corpus": "kept"})
@@ -105,6 +106,7 @@ def test_no_kept_answer_outlives_the_documents_it_was_written_from(client: httpx
     assert [query(), query()] == [(False, False), (False, True)]
 
 
+@pytest.mark.promise("G05")
 def test_a_file_that_cannot_be_read_is_told_and_retried(client: httpx.Client, library: Path) -> None:
     (library / "odd" / "bad.pdf").write_bytes(b"%PDF-1.7 and nothing more")
     (library / "odd" / "good.txt").write_text("A barrage uses the tide.")
@@ -120,6 +122,7 @@ def test_a_file_that_cannot_be_read_is_told_and_retried(client: httpx.Client, li
     assert (again["state"], again["docs_total"]) == ("done", 1)
 
 
+@pytest.mark.promise("E30")
 @pytest.mark.fault("E1")
 @pytest.mark.parametrize("path", ["..", "/etc/passwd", "/proc/self/environ", "energy/../../index", "link"])
 def test_nothing_outside_the_root_is_read(client: httpx.Client, library: Path, path: str) -> None:

@@ -30,6 +30,7 @@ QUESTIONS = [
 ]
 
 
+@pytest.mark.promise("E23")
 def test_a_running_service_is_judged_by_ragas_and_by_nuggets(
     service: Program, variables: dict[str, str], folder: Path, tmp_path: Path
 ) -> None:

@@ -50,6 +50,7 @@ def test_openais_client_passes_with_a_key_and_with_no_other(guarded: Program) ->
     assert httpx.get(f"{guarded.url}/health").status_code == 200
 
 
+@pytest.mark.promise("C14")
 @pytest.mark.slow
 @pytest.mark.skipif(CHROMIUM is None, reason="Debian's chromium is not installed")
 def test_a_person_signs_in_and_out_on_the_page(browser: Browser, guarded: Program) -> None:
@@ -80,6 +81,7 @@ def test_commands_send_the_first_key_of_their_settings(place: Path, without: dic
     assert "RAG_SERVE__KEYS" in refused.stderr
 
 
+@pytest.mark.promise("G18")
 def test_a_key_of_the_file_opens_what_it_is_for_until_it_is_revoked(place: Path, without: dict[str, str]) -> None:
     variables = without | {"RAG_SERVE__KEYS_FILE": str(place / "keys.json"), "RAG_INDEX__DIR": str(place / "other")}
     made = run(["-m", "treeline", "keys", "add", "reader", "--scope", "read"], variables, place).stdout.strip()

@@ -26,6 +26,7 @@ def ask(url: str) -> httpx.Response:
     return httpx.post(f"{url}/run", json=QUESTION, timeout=TIMEOUT_S)
 
 
+@pytest.mark.promise("G18")
 @pytest.mark.fault("B4")
 @pytest.mark.slow
 def test_more_questions_than_there_is_room_for_are_refused_at_once_and_the_others_answered(tmp_path: Path) -> None:
@@ -69,6 +70,7 @@ def test_clients_that_hang_up_at_any_moment_cost_no_slot(tmp_path: Path) -> None
         assert [reply.status_code for reply in replies] == [200] * 8
 
 
+@pytest.mark.promise("C16")
 @pytest.mark.fault("B11")
 @pytest.mark.slow
 def test_probes_are_answered_while_questions_and_an_ingestion_run(tmp_path: Path, model_cache: Path) -> None:

@@ -51,6 +51,7 @@ async def structured(client: Client, tool: str, **arguments: str) -> dict[str, A
     return found
 
 
+@pytest.mark.promise("G22")
 @pytest.mark.parametrize("era", ["auto", "legacy"])
 async def test_the_sdks_client_asks_searches_and_reads(free: dict[str, str], place: Path, era: str) -> None:
     told: list[str | None] = []

@@ -25,11 +25,13 @@ def asking(question: str) -> list[ChatCompletionMessageParam]:
     return [{"role": "user", "content": question}]
 
 
+@pytest.mark.promise("G01")
 def test_the_corpus_is_a_model(client: openai.OpenAI) -> None:
     assert "default" in [model.id for model in client.models.list()]
     assert client.models.retrieve("default").created > 1_700_000_000
 
 
+@pytest.mark.promise("G02")
 def test_a_whole_completion_is_what_evaluate_says(client: openai.OpenAI, service: Program) -> None:
     completion = client.chat.completions.create(model="default", messages=asking(BETZ), temperature=0)
     evaluated = httpx.post(f"{service.url}/evaluate", json={"query": BETZ, "iid": "1"}, timeout=60).json()
@@ -46,6 +48,7 @@ def test_a_whole_completion_is_what_evaluate_says(client: openai.OpenAI, service
     assert completion.model_extra["treeline"]["ignored"] == ["temperature"]
 
 
+@pytest.mark.promise("G01")
 def test_the_streaming_helper_reads_the_same_answer(client: openai.OpenAI, service: Program) -> None:
     httpx.post(f"{service.url}/cache/clear")
     with client.chat.completions.stream(

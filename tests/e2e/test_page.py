@@ -94,6 +94,7 @@ def test_a_browser_at_the_service_s_address_gets_the_page_and_a_program_the_ping
     assert httpx.get(service.url).json() == {"ping": "pong!"}
 
 
+@pytest.mark.promise("C14")
 def test_a_preset_question_is_answered_with_sources_that_open_marked_in_their_document(
     page: Page, service: Program
 ) -> None:
@@ -237,6 +238,7 @@ def test_hostile_documents_stay_text_in_every_view(page: Page, service: Program)
     assert page.locator("#app img:not([src='ui/static/icon.svg']), #app script").count() == 0
 
 
+@pytest.mark.promise("G23")
 def test_the_tree_shows_which_leaves_matched_and_what_is_read(page: Page, service: Program) -> None:
     page.goto(f"{service.url}/ui#retrieve?q=How+does+a+heat+pump+work")
     page.locator(".outline", has_text="Heat pumps").locator(".box.hit").first.click()
@@ -257,6 +259,7 @@ def test_options_of_a_search_reach_the_service(page: Page, service: Program) -> 
     expect(page.locator(".counted")).to_contain_text("1 passage in")
 
 
+@pytest.mark.promise("A37")
 def test_verdicts_on_an_answer_a_step_and_a_passage_reach_the_service(page: Page, service: Program) -> None:
     asked(page, service, HEAT_QUESTION)
     page.locator(".actions").get_by_role("button", name="Good").click()
@@ -283,6 +286,7 @@ def test_several_searches_can_be_asked_for(page: Page, service: Program) -> None
     expect(page.locator(".steps")).to_contain_text("Round 1")
 
 
+@pytest.mark.promise("G23")
 def test_two_settings_are_compared_blind_and_the_votes_are_counted(page: Page, service: Program) -> None:
     page.goto(f"{service.url}/ui#compare")
     page.get_by_role("group", name="B").get_by_label("Passages to read").fill("1")

@@ -194,6 +194,7 @@ def test_an_example_gives_results_in_two_clicks(page: Page, service: Program) ->
     expect(page.locator(".evidence mark.cited")).not_to_be_empty()
 
 
+@pytest.mark.promise("D11")
 def test_every_step_s_form_is_the_one_it_declares(page: Page, service: Program) -> None:
     info = httpx.get(f"{service.url}/pipeline/info").json()
     opened(page, service)

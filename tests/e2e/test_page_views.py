@@ -189,6 +189,7 @@ def test_the_theme_that_was_chosen_holds_on_a_document_s_page(page: Page, servic
     expect(page.get_by_role("link", name="Zur zitierten Stelle")).to_be_visible()
 
 
+@pytest.mark.promise("C14")
 def test_preset_questions_stand_by_topic_and_options_limit_the_question(page: Page, service: Program) -> None:
     page.goto(f"{service.url}/ui")
     expect(page.locator(".choices h2")).to_have_text(["Heat", "Wind"])

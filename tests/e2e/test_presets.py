@@ -24,6 +24,7 @@ def test_every_line_of_a_preset_is_a_setting_also_those_that_its_user_may_switch
     assert (load_settings({}, whole) != load_settings({}, file)) == bool(optional)
 
 
+@pytest.mark.promise("E10")
 @pytest.mark.slow
 def test_bedrocks_recipe_ingests_answers_and_falls_back_to_the_smaller_model(folder: Path, model_cache: Path) -> None:
     home = preset("bedrock", folder)

@@ -71,6 +71,7 @@ def test_ingesting_the_sample_again_changes_nothing(settings: dict[str, str]) ->
     assert summary["unchanged"] >= 14
 
 
+@pytest.mark.promise("C13")
 def test_the_service_brings_the_sample_in_and_the_terminal_asks_it(settings: dict[str, str], tmp_path: Path) -> None:
     sample = str(REPOSITORY / "data" / "corpus")
     with Program([str(REPOSITORY / "main.py"), "--ingest", sample], settings, tmp_path) as service:

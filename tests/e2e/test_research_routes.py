@@ -5,6 +5,7 @@ import re
 from typing import Any
 
 import httpx
+import pytest
 
 from tests.e2e.arena import violations
 from tests.e2e.program import Program
@@ -28,6 +29,7 @@ def test_a_topic_is_researched_with_citations_that_lead_to_their_quotes(service:
     assert {int(number) for number in re.findall(r"\[(\d+)\]", found["final_summary"])} <= numbers
 
 
+@pytest.mark.promise("C02")
 def test_react_streams_thoughts_documents_and_the_answer(service: Program) -> None:
     lines = posted(service, "/react_streaming", question="Who published the Betz limit?").text.splitlines()
     records = [json.loads(line) for line in lines]

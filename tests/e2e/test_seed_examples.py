@@ -67,6 +67,7 @@ def crag(folder: Path, model_cache: Path) -> Iterator[Crag]:
             yield Crag(service, llm)
 
 
+@pytest.mark.promise("B01", "B06", "B08", "B10", "B17")
 def test_crag_a_question_is_answered_from_the_chunks_above_the_threshold(crag: Crag) -> None:
     reply = crag.ask("When did Betz publish the limit?", "Albert Betz published the limit in 1919 [1].")
 
@@ -84,12 +85,14 @@ def test_crag_a_question_is_answered_from_the_chunks_above_the_threshold(crag: C
     assert "(asked on 03/13/2024, 09:27:21 PT)" in asked["content"]
 
 
+@pytest.mark.promise("B14")
 def test_crag_no_answer_has_more_than_fifty_words(crag: Crag) -> None:
     reply = crag.ask("When did Betz publish the limit?", f"Albert Betz {'published ' * 70}the limit in 1919 [1].")
 
     assert 40 < len(reply["answer"].split()) <= 50
 
 
+@pytest.mark.promise("B12")
 def test_crag_without_a_valid_chunk_the_model_is_told_so_and_the_reply_is_one_sentence(crag: Crag) -> None:
     for says in ("I don't know.", "Betz was born in 1885."):
         reply = crag.ask("When was Betz born?", says)
@@ -98,6 +101,7 @@ def test_crag_without_a_valid_chunk_the_model_is_told_so_and_the_reply_is_one_se
         assert (reply["answer"], reply["message"], reply["nearest"]) == (None, "I don't know.", [])
 
 
+@pytest.mark.promise("B16")
 def test_crag_what_cannot_be_derived_is_declined_in_one_sentence(crag: Crag) -> None:
     reply = crag.ask("Why is there a limit?", "I don't know.")
 
@@ -105,6 +109,7 @@ def test_crag_what_cannot_be_derived_is_declined_in_one_sentence(crag: Crag) -> 
     assert reply["message"] == "I don't know."
 
 
+@pytest.mark.promise("B18")
 def test_crag_a_question_about_an_average_is_declined_and_the_model_is_not_asked(crag: Crag) -> None:
     reply = crag.ask("What is the average of the years in which Betz published?", "1919 [1].")
 
@@ -128,6 +133,7 @@ def mmu(folder: Path, model_cache: Path) -> Iterator[Program]:
             yield service
 
 
+@pytest.mark.promise("A01", "A02")
 def test_mmu_evaluate_returns_the_id_and_an_answer(mmu: Program) -> None:
     reply = httpx.post(f"{mmu.url}/evaluate", json=EVALUATE, timeout=60).json()
 
@@ -136,6 +142,7 @@ def test_mmu_evaluate_returns_the_id_and_an_answer(mmu: Program) -> None:
     assert reply["generated_response"].strip()
 
 
+@pytest.mark.promise("A10", "A11", "A13", "A14", "A15")
 @pytest.mark.parametrize("question", RUN_QUESTIONS)
 def test_mmu_run_streams_thoughts_then_the_answer_then_its_end(mmu: Program, question: str) -> None:
     reply = httpx.post(f"{mmu.url}/run", json={"question": question}, timeout=60)
@@ -153,6 +160,7 @@ def test_mmu_run_streams_thoughts_then_the_answer_then_its_end(mmu: Program, que
     assert all(url.startswith("http") for url in records[-1]["citations"])
 
 
+@pytest.mark.promise("A20")
 def test_mmu_an_answer_is_written_by_the_model_and_cites_an_address(mmu: Program) -> None:
     arena = Arena().read([httpx.post(f"{mmu.url}/run", json={"question": BETZ}, timeout=60).content])
 
@@ -161,6 +169,7 @@ def test_mmu_an_answer_is_written_by_the_model_and_cites_an_address(mmu: Program
     assert len(arena.citations or []) == 1
 
 
+@pytest.mark.promise("A40")
 def test_mmu_health_is_what_the_organisers_tester_asks_first(mmu: Program) -> None:
     assert httpx.get(f"{mmu.url}/health").status_code == 200
 
@@ -231,6 +240,7 @@ def completed(client: httpx.Client, body: dict[str, Any]) -> tuple[dict[str, Any
     return shown, json.loads(shown["result"]["data"])
 
 
+@pytest.mark.promise("D03", "D07", "D08", "D26")
 @pytest.mark.parametrize("wrapped", [False, True])
 def test_a_task_runs_with_query_parameters_and_numbered_steps(
     mosaic_client: httpx.Client, mosaic: MosaicServer, wrapped: bool
@@ -245,6 +255,7 @@ def test_a_task_runs_with_query_parameters_and_numbered_steps(
     assert json.loads(shown["result"]["aggregated_data"]) == []
 
 
+@pytest.mark.promise("D04", "D05", "D06")
 def test_a_task_is_enqueued_watched_and_cancelled(mosaic_client: httpx.Client, mosaic: MosaicServer) -> None:
     enqueued = mosaic_client.post("/task/enqueue", json=pipeline(source(mosaic)))
     end_s = time.monotonic() + WAIT_S
@@ -263,6 +274,7 @@ def test_a_task_is_enqueued_watched_and_cancelled(mosaic_client: httpx.Client, m
     assert (cancelled.text, cancelled.headers["content-type"]) == ("Success", "text/plain; charset=utf-8")
 
 
+@pytest.mark.promise("D16", "D17", "D20")
 def test_every_documented_step_runs_with_its_documented_parameters(
     mosaic_client: httpx.Client, mosaic: MosaicServer
 ) -> None:
@@ -299,6 +311,7 @@ def test_every_documented_step_runs_with_its_documented_parameters(
     ]
 
 
+@pytest.mark.promise("D19")
 @pytest.mark.parametrize("metric", ["cosine-similarity", "euclidean distance", "manhattan distance", "BM25"])
 def test_every_documented_measure_ranks(mosaic_client: httpx.Client, mosaic: MosaicServer, metric: str) -> None:
     ranking = step("tf_idf_reranker", **TEXT, query="salt heat tank", similarity_metric=metric)
@@ -308,6 +321,7 @@ def test_every_documented_measure_ranks(mosaic_client: httpx.Client, mosaic: Mos
     assert rows[0]["full-text"] == SALT
 
 
+@pytest.mark.promise("D09")
 def test_a_chat_is_begun_over_a_column_and_goes_on(mosaic_client: httpx.Client, mosaic: MosaicServer) -> None:
     task_id = mosaic_client.post("/task/enqueue", json=pipeline(source(mosaic))).text
     end_s = time.monotonic() + WAIT_S
@@ -323,6 +337,7 @@ def test_a_chat_is_begun_over_a_column_and_goes_on(mosaic_client: httpx.Client, 
     assert "'gemma2' is not served" in said.headers["Warning"]
 
 
+@pytest.mark.promise("D05", "D06", "D09")
 def test_what_is_unknown_has_the_documented_status(mosaic_client: httpx.Client) -> None:
     begun = {"model": "gemma2", "column": "full-text", "task_id": "none"}
 
@@ -334,6 +349,7 @@ def test_what_is_unknown_has_the_documented_status(mosaic_client: httpx.Client) 
     assert (unknown.status_code, unknown.json()["error"]["code"]) == (500, "unknown_chat")
 
 
+@pytest.mark.promise("D11")
 def test_the_steps_declare_themselves_as_documented(mosaic_client: httpx.Client) -> None:
     info = mosaic_client.get("/pipeline/info").json()
 
@@ -348,6 +364,7 @@ def test_the_steps_declare_themselves_as_documented(mosaic_client: httpx.Client)
             assert "default" in one
 
 
+@pytest.mark.promise("D01")
 def test_the_page_and_its_files_are_served_at_the_root(mosaic_client: httpx.Client) -> None:
     page = mosaic_client.get("/", headers={"Accept": "text/html"}, follow_redirects=True)
 
@@ -444,6 +461,7 @@ def answered(client: httpx.Client, path: str, body: str) -> Any:
 # bedrock-rag-eval
 
 
+@pytest.mark.promise("E04", "E05")
 def test_bedrock_ingest(at_desk: httpx.Client) -> None:
     found = answered(at_desk, "/ingest", '{"path":"data/corpus_raw"}')
 
@@ -452,6 +470,7 @@ def test_bedrock_ingest(at_desk: httpx.Client) -> None:
     assert found["duration_sec"] >= 0
 
 
+@pytest.mark.promise("E07", "E08", "E11", "E12")
 def test_bedrock_query(at_desk: httpx.Client) -> None:
     found = answered(at_desk, "/query", '{"question":"What is Amazon Bedrock?","top_k":4,"include_context":true}')
 
@@ -465,12 +484,14 @@ def test_bedrock_query(at_desk: httpx.Client) -> None:
     assert kinds["overview.md"] == "markdown"
 
 
+@pytest.mark.promise("E13")
 def test_bedrock_no_answer(at_desk: httpx.Client) -> None:
     found = answered(at_desk, "/query", json.dumps({"question": QUESTIONS[1]["question"]}))
 
     assert {"answer": None, "citations": []}.items() <= found.items()
 
 
+@pytest.mark.promise("E08", "E20")
 def test_bedrock_agent_research(at_desk: httpx.Client) -> None:
     body = """{
   "topic": "Amazon Bedrock Knowledge Bases",
@@ -490,6 +511,7 @@ def test_bedrock_agent_research(at_desk: httpx.Client) -> None:
     assert all({"source_path", "content_type", "chunk_index"} < passage.keys() for passage in contexts)
 
 
+@pytest.mark.promise("E02", "E03")
 def test_bedrock_further_routes(at_desk: httpx.Client) -> None:
     body = '{"question":"What is Amazon Bedrock?","top_k":4,"include_context":true}'
     stream = at_desk.post("/query/stream", content=body, headers={"Content-Type": "application/json"})
@@ -519,6 +541,7 @@ def test_bedrock_smoke_scripts(at_desk: httpx.Client, desk: Path, name: str) -> 
     assert smoke("http://127.0.0.1:9").returncode != 0
 
 
+@pytest.mark.promise("E21", "E24")
 def test_bedrock_evaluation(at_desk: httpx.Client, desk: Path, settings: dict[str, str]) -> None:
     url = str(at_desk.base_url).rstrip("/")
     command = ["-m", "eval", "run", "--dataset", "data/eval/eval_dataset.jsonl", "--api-url", url]
@@ -561,6 +584,7 @@ DEFAULTS = {
 DOCUMENT = {"paper_id", "doc_type", "text", "distance", "cosmos_object_id", "article_terms", "paragraph_terms"}
 
 
+@pytest.mark.promise("C01", "C07", "C10")
 @pytest.mark.parametrize("path", ["/vector", "/hybrid"])
 def test_xdd_example(at_desk: httpx.Client, path: str) -> None:
     found = answered(at_desk, path, EXAMPLE)
@@ -575,6 +599,7 @@ def test_xdd_example(at_desk: httpx.Client, path: str) -> None:
     assert [document["text"] for document in stamped] == [document["text"] for document in found]
 
 
+@pytest.mark.promise("C03")
 @pytest.mark.parametrize("path", ["/vector", "/hybrid"])
 def test_xdd_documented_defaults(at_desk: httpx.Client, path: str) -> None:
     assert len(answered(at_desk, path, json.dumps(DEFAULTS))) == 5
@@ -582,6 +607,7 @@ def test_xdd_documented_defaults(at_desk: httpx.Client, path: str) -> None:
     assert [document["paper_id"] for document in answered(at_desk, path, json.dumps(other))] == [TRIAL_PAPER]
 
 
+@pytest.mark.promise("C01", "C06")
 def test_xdd_react_example(at_desk: httpx.Client) -> None:
     found = answered(at_desk, "/react", EXAMPLE)
 
@@ -589,6 +615,7 @@ def test_xdd_react_example(at_desk: httpx.Client) -> None:
     assert all(document.keys() > DOCUMENT for document in found["used_docs"])
 
 
+@pytest.mark.promise("C06")
 def test_xdd_react_documented_defaults(at_desk: httpx.Client) -> None:
     found = answered(at_desk, "/react", json.dumps(DEFAULTS | {"model_name": "gpt-4"}))
 

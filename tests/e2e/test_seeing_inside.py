@@ -56,6 +56,7 @@ def ask(url: str, question: str, headers: dict[str, str] | None = None) -> None:
     assert httpx.post(f"{url}/run", json={"question": question}, headers=headers, timeout=60).status_code == 200
 
 
+@pytest.mark.promise("G17")
 def test_a_question_is_one_trace_with_its_stages_and_model_calls(
     own: dict[str, str], collector: Collector, tmp_path: Path
 ) -> None:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import httpx
+import pytest
 
 from index.documents.store import Document
 from tests.e2e.arena import Arena, violations
@@ -13,6 +14,7 @@ from tests.servers.search_service import BROKEN_RECORDS, Fault, SearchService
 PAGE = "<html><head><title>Betz</title></head><body><p>Albert Betz published the limit in 1919.</p></body></html>"
 
 
+@pytest.mark.promise("A48")
 def test_the_competitions_client_reads_an_answer_from_sources(variables: dict[str, str], folder: Path) -> None:
     with SearchService([Document("wind.md", "Wind power", WIND)], "secret") as web:
         sources = {
@@ -38,6 +40,7 @@ def test_the_competitions_client_reads_an_answer_from_sources(variables: dict[st
     assert "secret" not in service.log
 
 
+@pytest.mark.promise("B01")
 def test_pages_of_the_body_are_answered_from(service: Program) -> None:
     pages = [{"url": "https://example.org/betz", "html": PAGE}, {"url": "https://example.org/blank", "html": ""}]
 

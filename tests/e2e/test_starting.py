@@ -50,6 +50,7 @@ def test_other_machines_are_not_let_in_by_accident(variables: dict[str, str], fo
     assert "RAG_SERVE__OPEN=true" in refused({"RAG_SERVE__HOST": "0.0.0.0"}, variables, folder)
 
 
+@pytest.mark.promise("A42")
 @pytest.mark.fault("B13")
 def test_a_taken_port_is_named(variables: dict[str, str], folder: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:

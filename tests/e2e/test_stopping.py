@@ -49,6 +49,7 @@ def test_running_answers_finish_after_a_signal(tmp_path: Path, number: signal.Si
         assert program.exit_code() == code
 
 
+@pytest.mark.promise("G21")
 @pytest.mark.fault("B1")
 def test_an_answer_stops_when_its_client_leaves(tmp_path: Path) -> None:
     with Program([SCRIPTED, "--seconds", "60"], {}, tmp_path) as program:
@@ -69,6 +70,7 @@ def test_an_evaluation_stops_when_its_client_leaves(tmp_path: Path) -> None:
         assert int(program.wait_for(r"stream closed after (\d+) of 1200 words")[1]) < 200
 
 
+@pytest.mark.promise("A22")
 def test_the_first_record_comes_while_the_engine_is_still_working(tmp_path: Path) -> None:
     with (
         Program([SCRIPTED, "--seconds", "60"], {}, tmp_path) as program,

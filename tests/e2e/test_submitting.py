@@ -5,6 +5,8 @@ import signal
 import threading
 from pathlib import Path
 
+import pytest
+
 from tests.e2e.program import Process, run
 from tests.servers.evaluated_service import Asked, EvaluatedService, Reply, a_reply
 
@@ -12,6 +14,7 @@ IDS = [f"V_{number}" for number in range(8)]
 HELD_BACK = "V_4"
 
 
+@pytest.mark.promise("A04")
 def test_a_killed_submission_goes_on_where_it_was(tmp_path: Path) -> None:
     validation = tmp_path / "t2t_val.jsonl"
     validation.write_text("".join(json.dumps({"query": f"q {id_}", "iid": id_}) + "\n" for id_ in IDS))

@@ -103,5 +103,9 @@ def _line(row: Row) -> str:
     cases = f"{row.result} ({row.passed} {'case' if row.passed == 1 else 'cases'})" if row.passed else row.result
     told = [cases, *row.figures, *(f"skipped: {reason}" for reason in row.skipped)]
     tried = "; not tried: ".join(filter(None, [row.tried, row.gap])) if row.tried else row.gap
-    cells = [row.id, row.fault, tried, "; ".join(told), row.stock or "not measured"]
+    return table_line([row.id, row.fault, tried, "; ".join(told), row.stock or "not measured"])
+
+
+def table_line(cells: Iterable[str]) -> str:
+    """Return a line of a table in Markdown."""
     return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"

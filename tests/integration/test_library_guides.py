@@ -67,6 +67,7 @@ def test_the_readmes_example_answers_what_it_shows() -> None:
     assert (failed, tried) == (0, 3)
 
 
+@pytest.mark.promise("C15")
 def test_the_replies_to_the_requests_are_as_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAG_INDEX__CORPUS", "sample")  # brought in by the library's guide
     settings = load_settings()

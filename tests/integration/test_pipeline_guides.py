@@ -74,6 +74,7 @@ def test_the_summary_is_the_one_that_is_shown(services: Services) -> None:
     assert blocks("text")[0] == f"{summary(services)}\n"
 
 
+@pytest.mark.promise("D23")
 def test_the_step_gives_what_is_shown(services: Services, tmp_path: Path) -> None:
     assert blocks("text")[1] == f"{years(services, tmp_path)}\n"
 

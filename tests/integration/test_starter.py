@@ -43,11 +43,13 @@ def data(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.promise("A51")
 @pytest.mark.parametrize("name", SIGNATURES)
 def test_each_function_takes_what_the_templates_takes(name: str) -> None:
     assert list(inspect.signature(getattr(starter, name)).parameters) == SIGNATURES[name]
 
 
+@pytest.mark.promise("A50")
 @pytest.mark.slow
 def test_the_pipeline_answers_from_a_yaml_file(data: Path, tmp_path: Path) -> None:
     config = {"data_dir": str(data), "index_path": str(tmp_path / "index.faiss"), "top_k": 5, "chunk_size": 512}
@@ -69,11 +71,13 @@ def test_a_configuration_that_is_not_one_is_refused(text: str | None, tmp_path: 
         starter.run_rag("Why?", str(file))
 
 
+@pytest.mark.promise("A51")
 def test_a_folder_is_read_and_what_cannot_be_is_logged(data: Path, caplog: pytest.LogCaptureFixture) -> None:
     assert sorted(starter.load_corpus(str(data))) == [("salt.txt", SALT), ("wind/betz.html", BETZ)]
     assert "PDF" in caplog.text
 
 
+@pytest.mark.promise("A51")
 def test_text_is_cleaned_tokenized_and_cut() -> None:
     assert starter.clean_text("Wind\x00  power\r\n") == starter.clean_text("Wind  power")
     tokens = starter.tokenize("Wind is moving air.")
@@ -86,6 +90,7 @@ def test_text_is_cleaned_tokenized_and_cut() -> None:
             starter.chunk_tokens(tokens, 3, overlap)
 
 
+@pytest.mark.promise("A51")
 def test_an_index_of_chunks_is_searched_and_replaced(tmp_path: Path) -> None:
     index = str(tmp_path / "index.faiss")
 
@@ -95,6 +100,7 @@ def test_an_index_of_chunks_is_searched_and_replaced(tmp_path: Path) -> None:
     assert starter.retrieve("What is solar salt?", index, 5) == [BETZ]
 
 
+@pytest.mark.promise("A51")
 def test_an_answer_is_written_from_the_contexts_by_the_named_model(monkeypatch: pytest.MonkeyPatch) -> None:
     assert BETZ.partition("published")[0].strip() in starter.generate_answer(QUESTION, [SALT, BETZ], "")
     with ScriptedLLM(Script(text="Albert Betz published it in 1919 [1].")) as server:

@@ -20,6 +20,7 @@ sys.exit(ingest([sys.argv[1]]) or ask(["When did the lamp go out?"]))
 '''
 
 
+@pytest.mark.promise("A43")
 @pytest.mark.slow
 def test_ingesting_and_answering_work_without_it(tmp_path: Path, model_cache: Path) -> None:
     document = tmp_path / "lamp.md"

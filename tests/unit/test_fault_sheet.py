@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.faults.sheet import FAILS, HOLDS, NOT_TRIED, faults, joined, to_json, to_table
+from tests.marked import marked
 
 ROOT = Path(__file__).parents[2]
 REPORT = """<testsuites><testsuite>
@@ -21,16 +22,11 @@ REPORT = """<testsuites><testsuite>
 </testsuite></testsuites>"""
 
 
-def declared() -> set[str]:
-    """The faults that tests name."""
-    marks = re.compile(r"\bmark\.fault\(([^)]*)\)")
-    sources = (path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
-    return {name for source in sources for names in marks.findall(source) for name in re.findall(r'"(\w+)"', names)}
-
-
 def test_tests_name_faults_of_the_sheet_and_it_says_what_no_test_tries() -> None:
-    assert declared() <= set(faults())
-    assert [name for name, texts in faults().items() if name not in declared() and "gap" not in texts] == []
+    declared = marked("fault")
+
+    assert declared.keys() <= faults().keys()
+    assert [name for name, texts in faults().items() if name not in declared and "gap" not in texts] == []
 
 
 def test_the_page_has_exactly_the_faults_that_are_tried() -> None:
@@ -40,7 +36,7 @@ def test_the_page_has_exactly_the_faults_that_are_tried() -> None:
     )
 
     assert page == [row["id"] for row in rows] == list(faults())
-    assert {row["id"] for row in rows if row["tests"]} == declared()
+    assert {row["id"] for row in rows if row["tests"]} == marked("fault").keys()
     assert [row["id"] for row in rows if row["result"] == FAILS] == []
 
 

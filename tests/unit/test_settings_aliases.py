@@ -8,6 +8,7 @@ from errors import SettingsError
 from settings import GONE, HOME, load_settings, variables
 
 
+@pytest.mark.promise("D02")
 def test_an_alias_is_read_and_the_own_name_wins(tmp_path: Path) -> None:
     file = tmp_path / ".env"
     file.write_text('APP_TITLE=Library\nAPP_DEFAULT_PIPELINE=\'{"1": {"id": "corpus_datasource"}}\'\nREDIS_HOST=none\n')

@@ -21,6 +21,7 @@ def with_contexts(body: Record) -> Sent:
     return Sent(json.dumps({**json.loads(good.body), "contexts": [ANSWER]}).encode(), content_type="application/json")
 
 
+@pytest.mark.promise("A46")
 def test_the_table_has_computed_and_judged_scores(
     tmp_path: Path, model_cache: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

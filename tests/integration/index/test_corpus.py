@@ -47,6 +47,7 @@ def test_every_leaf_is_in_every_store(corpus: Corpus) -> None:
     assert corpus.documents.leaf_count() == corpus.vectors.count() == corpus.lexical_index.count() == 7
 
 
+@pytest.mark.promise("B06")
 def test_dense_search_gives_cosines_nearest_first(corpus: Corpus) -> None:
     hits = corpus.vectors.search(word_vector("Blades are long."), 7)
 
@@ -219,6 +220,7 @@ def test_the_span_docstore_cannot_be_written(corpus: Corpus) -> None:
         corpus.docstore.get_document("nothing.1")
 
 
+@pytest.mark.promise("G03")
 def test_deleted_documents_leave_every_store_and_their_files_are_read_again(corpus: Corpus) -> None:
     corpus.ledger.note([SourceNote(name, "/docs", name, "digest") for name in TEXTS])
 

@@ -168,6 +168,7 @@ def test_the_doctor_finds_damage_and_repairs_it(shell: Shell, tmp_path: Path) ->
     assert "corpus 'default': healthy" in repaired
 
 
+@pytest.mark.promise("G07")
 def test_corpora_are_listed_renamed_and_dropped(shell: Shell) -> None:
     facts = shell.json("corpora", "--json")
     assert [(corpus["name"], corpus["documents"]) for corpus in facts] == [("default", 3)]

@@ -121,6 +121,7 @@ async def test_a_foreign_question_is_declined_before_anyone_writes(make: MakeEng
     assert not any(isinstance(event, Token) for event in events)
 
 
+@pytest.mark.promise("B16")
 async def test_a_declined_question_is_answered_by_one_sentence_where_that_is_set(make: MakeEngine) -> None:
     engine = make(settings=Settings(answer=AnswerSettings(decline="exact")))
 
@@ -129,6 +130,7 @@ async def test_a_declined_question_is_answered_by_one_sentence_where_that_is_set
     assert (await answer(engine))[1].answer is not None
 
 
+@pytest.mark.promise("B18")
 async def test_a_question_with_a_refused_word_is_declined_and_nothing_is_searched(make: MakeEngine) -> None:
     engine = make(settings=Settings(answer=AnswerSettings(refuse_words="mean, limit")))
 
@@ -144,6 +146,7 @@ async def test_a_question_with_a_refused_word_is_declined_and_nothing_is_searche
     assert "limit" in last.message
 
 
+@pytest.mark.promise("B14")
 async def test_a_quoted_answer_keeps_within_the_words_that_the_prompt_promises(make: MakeEngine) -> None:
     long = f"Albert Betz published the rotor limit {'in a book ' * 20}of 1919."
     settings = Settings(llm=LLMSettings(prompt="short"), answer=AnswerSettings(min_confidence=0))
@@ -268,6 +271,7 @@ async def test_the_fingerprint_follows_the_documents(make: MakeEngine) -> None:
     assert (await answer(engine))[1].fingerprint != before
 
 
+@pytest.mark.promise("G09")
 @pytest.mark.parametrize("mode", ["hybrid", "dense", "lexical"])
 def test_each_mode_finds_the_sentence(make: MakeEngine, mode: Any) -> None:
     found = make().retrieve(Inquiry(QUESTION), RetrievalSettings(mode=mode, merge=False)).passages
@@ -309,6 +313,7 @@ async def test_a_question_that_points_back_is_answered_with_the_words_of_the_one
     ]
 
 
+@pytest.mark.promise("B09")
 async def test_an_answer_is_written_from_no_more_passages_than_wanted_and_judged_by_all(make: MakeEngine) -> None:
     engine = make()
     streams = [[event async for event in engine.stream(Inquiry(QUESTION, top_k=top_k))] for top_k in (1, None)]

@@ -76,6 +76,7 @@ def engine(corpus: Corpus, reranker: Reranker, deadline_s: float) -> Engine:
     )
 
 
+@pytest.mark.promise("G20")
 @pytest.mark.timeout(60)  # the search hangs for ever
 async def test_a_search_that_hangs_ends_in_an_honest_answer(corpus: Corpus) -> None:
     reranker = HungReranker()

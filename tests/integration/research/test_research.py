@@ -109,6 +109,7 @@ async def test_a_model_that_dies_in_mid_loop_ends_in_quotes_and_both_are_told(co
     assert [warning.code for warning in done.warnings][:2] == ["review_by_rules", "llm_failed"]
 
 
+@pytest.mark.promise("G10")
 async def test_auto_tells_which_way_it_chose(corpus: Corpus) -> None:
     simple, _ = await read(asked(engine(corpus), mode="auto"))
     several, _ = await read(asked(engine(corpus), f"{QUESTION[:-1]} and why do gearboxes wear out?", mode="auto"))

@@ -36,6 +36,7 @@ def rows(tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
+@pytest.mark.promise("B19")
 def test_a_training_lowers_the_loss_and_its_model_is_served(
     rows: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

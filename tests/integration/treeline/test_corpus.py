@@ -110,6 +110,7 @@ def test_ingesting_again_embeds_nothing_and_a_path_that_is_not_there_is_told(cor
         corpus.ingest(files / "nowhere")
 
 
+@pytest.mark.promise("C13")
 def test_a_corpus_is_made_only_on_request_and_can_be_opened_again(settings: Settings) -> None:
     with pytest.raises(UnknownCorpusError, match="notes"):
         open_corpus("notes", settings)

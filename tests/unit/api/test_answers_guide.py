@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from api.schemas.chat import ACCEPTED
 from api.schemas.requests import QueryBody
 from query_engine.schema import events
@@ -21,6 +23,7 @@ def test_every_field_of_a_query_is_explained_and_no_other() -> None:
     assert first_cells("field") == set(QueryBody.model_fields)
 
 
+@pytest.mark.promise("E13")
 def test_every_reason_that_the_engine_gives_is_explained() -> None:
     assert events.Done.__doc__ is not None
     told = events.Done.__doc__.split("gate_reason:")[1].split("synthesizer:")[0]

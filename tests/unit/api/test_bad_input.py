@@ -131,6 +131,7 @@ def refusal(path: str, content: bytes, headers: dict[str, str] | None = None) ->
     return error
 
 
+@pytest.mark.promise("A02", "A10")
 @pytest.mark.fault("D3")
 @pytest.mark.parametrize("path", ASKING)
 @pytest.mark.parametrize(("body", "field", "reason"), BAD_QUESTIONS.values(), ids=BAD_QUESTIONS)

@@ -243,6 +243,7 @@ def test_a_key_sees_what_it_opens_and_no_more(tmp_path: Path) -> None:
     assert "secret" not in json.dumps([reader, writer, admin])
 
 
+@pytest.mark.promise("A55")
 def test_failures_of_run_have_the_keys_of_its_records() -> None:
     reply = client_of(FakeEngine([a_done()])).post("/run", json={"question": ""})
 

@@ -122,6 +122,7 @@ def test_the_page_s_files_stand_at_the_root_as_well_and_take_no_other_address() 
     assert (client.get("/retrieve").status_code, client.get("/absent.js").status_code) == (405, 404)
 
 
+@pytest.mark.promise("D02")
 def test_a_front_end_of_mosaicrag_finds_its_configuration() -> None:
     own = {"1": {"id": "corpus_datasource", "parameters": {"limit": 5}}}
     plain = client_of(FakeEngine()).get("/app_config").json()

@@ -102,6 +102,7 @@ def test_texts_are_noted_where_that_is_set(tmp_path: Path, path: str, body: dict
     assert (event["kind"], event["route"], event["text"]) == ("search", f"POST {path}", text)
 
 
+@pytest.mark.promise("D24")
 def test_verdicts_opened_documents_and_chats_are_noted(tmp_path: Path) -> None:
     with served(tmp_path, feedback=True) as client:
         answer = client.post("/query", json=ASK).json()["answer_id"]

@@ -19,6 +19,7 @@ def test_what_is_no_number_is_a_failure_and_never_a_score(value: float) -> None:
     assert scored(value).failed == f"the score is {value}"
 
 
+@pytest.mark.promise("E28")
 def test_a_failed_cell_lowers_the_coverage_and_not_the_mean() -> None:
     assert mean([scored(1), scored(0), failed("prose")]) == Mean(0.5, n=2, of=3)
 

@@ -44,6 +44,7 @@ def test_a_file_that_is_not_whole_leaves_the_one_before_it_alone(tmp_path: Path)
     assert [found.name for found in tmp_path.iterdir()] == ["result.jsonl"]
 
 
+@pytest.mark.promise("A06")
 @pytest.mark.parametrize(("count", "written"), [(4, True), (3, False)], ids=["80 %", "60 %"])
 def test_missing_answers_are_allowed_down_to_eighty_percent(tmp_path: Path, count: int, written: bool) -> None:
     path = tmp_path / "result.jsonl"
@@ -64,6 +65,7 @@ def test_other_keys_and_any_order_are_allowed() -> None:
     assert judged(content) == Verdict((), (), 5)
 
 
+@pytest.mark.promise("A05", "A06")
 @pytest.mark.parametrize(
     ("bad", "fault"),
     [

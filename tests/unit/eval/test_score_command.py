@@ -24,6 +24,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunFolder:
     return folder
 
 
+@pytest.mark.promise("E23")
 def test_a_run_that_was_only_asked_is_scored_and_told(folder: RunFolder, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["score", str(folder.path)]) == 0
 

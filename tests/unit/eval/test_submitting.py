@@ -32,6 +32,7 @@ def results(folder: Path) -> dict[str, str]:
     return {found["query_id"]: found["generated_response"] for found in map(json.loads, lines)}
 
 
+@pytest.mark.promise("A04")
 def test_every_question_is_answered_in_a_file_that_can_be_handed_in(
     validation: Path, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -12,6 +12,7 @@ from settings import PipelinesSettings
 from tests.fakes.pipelines import TEXTS, Noting, a_registry, body_of, fake_services, run_body, scripted
 
 
+@pytest.mark.promise("D12")
 def test_every_step_leaves_a_copy_of_the_table() -> None:
     state = run_body(body_of("fake_source", "word_counter", ("reduction_step", {"k": 1})))
 
@@ -42,11 +43,13 @@ def broken() -> None:
     raise ZeroDivisionError("by nought")
 
 
+@pytest.mark.promise("D22")
 def test_a_failing_step_is_named_with_its_class_and_place() -> None:
     with pytest.raises(FailedStepError, match=r"^ZeroDivisionError in step 2 \(scripted\): by nought$"):
         run_body(body_of("fake_source", "scripted"), scripted(broken))
 
 
+@pytest.mark.promise("D22")
 def test_a_step_may_be_left_out_when_it_fails() -> None:
     failing = {"id": "scripted", "on_error": "continue"}
 
@@ -63,6 +66,7 @@ def test_a_column_that_only_shows_while_it_runs_to_be_missing_fails_the_step() -
         run_body(body_of("fake_source", failing, ("word_counter", {"input_column": "result"})), scripted(broken))
 
 
+@pytest.mark.promise("D31")
 def test_a_step_may_have_mosaicrags_signature() -> None:
     class Initial(RowStep):
         id, name, category = "initial", "Initial", "Metadata Analysis"
@@ -140,6 +144,7 @@ def test_a_table_that_grows_too_large_fails_its_step(
         run_body(body_of("fake_source", "scripted"), step, services=fake_services(pipelines=limits))
 
 
+@pytest.mark.promise("D14")
 def test_rows_that_are_known_are_not_computed_again() -> None:
     cache, step = RowCache(None, 1_000_000), scripted()
 

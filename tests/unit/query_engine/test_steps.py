@@ -11,6 +11,7 @@ from tests.fakes.llm import passage
 IMAGE = "![x](http://evil.example/?q=all)"
 
 
+@pytest.mark.promise("A23")
 def test_a_title_or_question_that_holds_an_image_or_a_link_is_shown_as_text() -> None:
     told = [steps.searching(f"What is {IMAGE}?", "mine"), *steps.found([passage("Wind.", title=IMAGE)])]
 

@@ -35,6 +35,7 @@ def asked(readers: PageReaders, *pages: GivenPage) -> tuple[Done, FakeDocumentEn
     return done, engines
 
 
+@pytest.mark.promise("B02")
 def test_html_and_text_become_documents_with_the_pages_address(readers: PageReaders) -> None:
     done, engines = asked(
         readers, GivenPage(URL, html=HTML), GivenPage("https://example.org/t", "A title", text="Plain text.")

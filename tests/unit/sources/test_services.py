@@ -50,6 +50,7 @@ def source_of(name: str, url: str, **options: Any) -> Source:
     return source
 
 
+@pytest.mark.promise("A48")
 def test_clueweb_is_sent_its_parameters_and_its_key(service: SearchService) -> None:
     source = source_of(
         "clueweb",
@@ -82,6 +83,7 @@ def test_clueweb_is_sent_its_parameters_and_its_key(service: SearchService) -> N
     assert page.text == DOCUMENTS[0].text
 
 
+@pytest.mark.promise("A48")
 def test_fineweb_is_sent_its_parameters_and_needs_no_key(service: SearchService) -> None:
     source = source_of("fineweb", service.url, fineweb_options="complexity=3&num_of_shards=4")
 

@@ -50,6 +50,7 @@ def passages(client: TestClient, **options: Any) -> list[dict[str, Any]]:
     return found
 
 
+@pytest.mark.promise("G12")
 def test_a_leaf_is_explained_by_itself_with_its_place_in_each_search(client: TestClient) -> None:
     found = passages(client, merge=False, top_k=3)
 
@@ -66,6 +67,7 @@ def test_a_leaf_is_explained_by_itself_with_its_place_in_each_search(client: Tes
         assert ranks[1] >= ranks[2] >= ranks[3]
 
 
+@pytest.mark.promise("B20")
 def test_a_merged_passage_names_its_leaves_best_first_and_why_it_is_larger(client: TestClient) -> None:
     best = passages(client, top_k=2)[0]
     leaves = best["explanation"]["leaves"]

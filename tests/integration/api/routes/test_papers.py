@@ -93,6 +93,7 @@ def test_distances_are_those_of_question_and_paragraph(client: TestClient, path:
         assert hit["distance"] == pytest.approx(1 - cosine, abs=1e-3)
 
 
+@pytest.mark.promise("C05", "C10")
 def test_screening_picks_papers_by_their_words_and_finds_their_objects_too(client: TestClient) -> None:
     everywhere = found(client, "/vector", top_k=50)
     screened = found(client, "/hybrid", top_k=50, screening_top_k=1)
@@ -108,6 +109,7 @@ def test_screening_without_a_common_word_finds_nothing(client: TestClient) -> No
     assert (reply.status_code, reply.json()["error"]["code"]) == (404, "nothing_found")
 
 
+@pytest.mark.promise("C03")
 @pytest.mark.parametrize("path", ROUTES)
 def test_conditions_hold_for_every_hit(client: TestClient, path: str) -> None:
     question = "What does the WHO say of SIDARTHE and masks and vaccines?"
@@ -124,6 +126,7 @@ def test_conditions_hold_for_every_hit(client: TestClient, path: str) -> None:
     assert all("WHO" in hit["text"] and "WHO" in hit["paragraph_terms"] for hit in with_terms)
 
 
+@pytest.mark.promise("C08")
 @pytest.mark.parametrize("path", ROUTES)
 @pytest.mark.parametrize(
     "condition",
@@ -152,6 +155,7 @@ def test_a_rare_term_is_found_however_far_its_paragraph_is(client: TestClient) -
     assert hit["paper_id"] == VACCINES
 
 
+@pytest.mark.promise("C04")
 def test_steering_brings_other_papers_up(client: TestClient) -> None:
     goal = "Vaccines train the immune system against the virus."
 

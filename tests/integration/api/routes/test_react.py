@@ -67,6 +67,7 @@ def client(make: Make) -> TestClient:
     return TestClient(app, raise_server_exceptions=False, base_url="http://localhost")
 
 
+@pytest.mark.promise("C06")
 def test_the_answer_numbers_the_documents_that_it_used(client: TestClient) -> None:
     reply = client.post("/react", json=ASK)
 
@@ -136,6 +137,7 @@ async def test_a_model_that_recovers_writes_the_answer(make: Make) -> None:
     assert not any(warning.code == "llm_busy" for warning in done.warnings)
 
 
+@pytest.mark.promise("C09")
 async def test_after_six_tries_quotes_answer_and_the_failure_is_told(make: Make) -> None:
     model = Recovering(failures=99)
 

@@ -45,6 +45,7 @@ def client(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> Itera
             yield opened
 
 
+@pytest.mark.promise("G02")
 @pytest.mark.fault("F4")
 def test_ten_questions_have_one_answer_on_both_routes(client: TestClient) -> None:
     outcomes = set[bool]()

@@ -37,6 +37,7 @@ def make(model: EmbeddingModel, model_cache: Path) -> Callable[..., OpenVINOEmbe
     )
 
 
+@pytest.mark.promise("B05")
 def test_vectors_are_those_of_sentence_transformers(
     make: Callable[..., OpenVINOEmbedding], model: EmbeddingModel
 ) -> None:
@@ -120,6 +121,7 @@ def test_the_async_door_gives_the_same_vector(make: Callable[..., OpenVINOEmbedd
     assert asyncio.run(embedder.aget_query_embedding("wind")) == embedder.get_query_embedding("wind")
 
 
+@pytest.mark.promise("G30")
 def test_prefixes_are_put_before_questions_and_passages(make: Callable[..., OpenVINOEmbedding]) -> None:
     prefixed, plain = make("fp32", query_prefix="query: ", document_prefix="passage: "), make("fp32")
 

@@ -117,6 +117,7 @@ def test_progress_counts_documents(old: Corpus, new: Corpus) -> None:
     assert (told[-1].bytes, told[-1].bytes_total) == (120, 120)
 
 
+@pytest.mark.promise("G24")
 @pytest.mark.slow
 def test_a_corpus_takes_other_settings_without_its_files(tmp_path: Path) -> None:
     files = tmp_path / "files"

@@ -54,6 +54,7 @@ def test_files_that_cannot_grow_lose_nothing(ground: Ground, limit: int) -> None
     assert result.problems == [], case.command(SEED)
 
 
+@pytest.mark.promise("G05")
 @pytest.mark.fault("A1")
 @pytest.mark.parametrize("number", range(4))
 def test_a_kill_at_a_random_moment_loses_nothing(ground: Ground, number: int) -> None:

@@ -168,6 +168,7 @@ def test_a_commit_that_raises_though_it_was_stored_is_neither_doubled_nor_forgot
     assert texts(library) == {"new"}
 
 
+@pytest.mark.promise("G04")
 def test_a_dry_run_writes_nothing(library: Library) -> None:
     write_rows(library, "old")
     library.ingest()

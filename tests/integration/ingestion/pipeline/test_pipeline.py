@@ -37,6 +37,7 @@ def records(*rows: dict[str, str]) -> str:
     return "".join(json.dumps(row) + "\n" for row in rows)
 
 
+@pytest.mark.promise("C11", "D29")
 def test_the_second_run_embeds_nothing(library: Library) -> None:
     first, second = library.ingest(), library.ingest()
 
@@ -45,6 +46,7 @@ def test_the_second_run_embeds_nothing(library: Library) -> None:
     assert library.embedder.texts_embedded == 0
 
 
+@pytest.mark.promise("E09")
 def test_a_changed_file_replaces_its_old_version(library: Library) -> None:
     library.ingest()
     (library.files / "water.txt").write_text("Canals carry barges.\n")
@@ -91,6 +93,7 @@ def test_a_touched_file_with_the_same_text_is_not_embedded_again(library: Librar
     assert library.embedder.texts_embedded == 0
 
 
+@pytest.mark.promise("G04")
 def test_a_record_taken_out_of_a_file_vanishes(library: Library) -> None:
     both = [{"id": "a", "text": "Alpha text."}, {"id": "b", "text": "Beta text."}]
     (library.files / "rows.jsonl").write_text(records(*both))
@@ -184,6 +187,7 @@ def test_an_id_that_its_file_gave_up_goes_to_one_file_only(library: Library) -> 
     assert library.corpus.documents.source_of("same") == "two.jsonl"
 
 
+@pytest.mark.promise("E07")
 def test_equal_paths_of_two_roots_live_side_by_side(library: Library) -> None:
     library.ingest(root_name="first")
     library.ingest(root_name="second")
@@ -244,6 +248,7 @@ def test_the_last_file_of_a_folder_may_be_removed_by_name(library: Library) -> N
     assert library.doc_ids() == []
 
 
+@pytest.mark.promise("D29", "E06")
 def test_unreadable_and_unsupported_files_are_named_and_the_rest_goes_on(library: Library) -> None:
     (library.files / "blank.md").write_text(" \n\n ")
     (library.files / "broken.pdf").write_bytes(b"%PDF-1.4 and nothing else")
@@ -266,6 +271,7 @@ def test_many_documents_are_committed_in_batches(library: Library) -> None:
     assert library.ingest().unchanged == 1302
 
 
+@pytest.mark.promise("C11")
 def test_a_run_stopped_half_way_goes_on_where_it_was(library: Library) -> None:
     rows = [{"id": f"d{i:04}", "text": f"Document number {i} speaks of topic {i}."} for i in range(1300)]
     (library.files / "rows.jsonl").write_text(records(*rows))

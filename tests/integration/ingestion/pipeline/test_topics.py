@@ -28,6 +28,7 @@ def under(library: Library, *topics: str) -> None:
         library.ingest(metadata={"topic": topic})
 
 
+@pytest.mark.promise("C17")
 def test_a_paper_is_found_under_each_topic_that_it_was_ingested_under(library: Library) -> None:
     under(library, "birds", "snow")
 

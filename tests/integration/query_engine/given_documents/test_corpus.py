@@ -28,6 +28,7 @@ def engines(model_cache: Path) -> Iterator[Engines]:
         yield opened
 
 
+@pytest.mark.promise("B13")
 async def test_an_answer_comes_from_the_page_and_cites_its_address(engines: Engines) -> None:
     document = read_html(PAGE.encode(), "betz")
     with engines.for_documents([Document(document.doc_id, document.title, document.text, url=URL)]) as engine:
@@ -55,6 +56,7 @@ async def test_over_given_pages_only_what_is_sure_is_quoted_unless_the_settings_
     assert (done.answer is None) == (only_sure is None)
 
 
+@pytest.mark.promise("B03")
 def test_sentences_are_leaves_where_the_settings_say_so(model_cache: Path) -> None:
     settings = Settings(embed=EmbedSettings(cache_dir=model_cache), answer=AnswerSettings(sentence_leaves=True))
     text = "Albert Betz was a German physicist. He published the limit of wind turbines in 1919."

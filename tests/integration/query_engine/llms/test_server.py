@@ -241,6 +241,7 @@ def test_the_key_is_in_no_error(server: ScriptedLLM) -> None:
     assert "sk-secret" not in str(failure.value)
 
 
+@pytest.mark.promise("G21")
 @pytest.mark.fault("B1")
 def test_a_reader_who_leaves_closes_the_connection(server: ScriptedLLM) -> None:
     server.play(Script(text=lambda _: "Wind is air. And so on, ", endless=True, token_s=0.01))

@@ -46,6 +46,7 @@ def entry(key: str, operator: str, value: object) -> dict[str, Any]:
     return {"key": key, "operator": operator, "value": value}
 
 
+@pytest.mark.promise("G08")
 @pytest.mark.fault("E12")
 @pytest.mark.parametrize("mode", ["hybrid", "dense", "lexical"])
 @pytest.mark.parametrize(

@@ -53,6 +53,7 @@ def shown(events: list[Event]) -> str:
     return text
 
 
+@pytest.mark.promise("E17")
 def test_the_next_model_answers_when_the_first_one_refuses(servers: tuple[ScriptedLLM, ScriptedLLM]) -> None:
     servers[0].play(Script(status=401))
     servers[1].play(Script(text="Wind is moving air [1]."))
@@ -80,6 +81,7 @@ def test_text_of_a_model_that_breaks_off_is_withdrawn_and_does_not_come_twice(
     assert [warning.code for warning in done.warnings] == ["llm_cut"]
 
 
+@pytest.mark.promise("E17")
 def test_quotes_take_over_when_all_models_failed_and_each_is_told(
     servers: tuple[ScriptedLLM, ScriptedLLM],
 ) -> None:

@@ -138,6 +138,7 @@ async def test_a_burst_of_steps_is_gathered_and_none_is_lost() -> None:
     assert "**Part 39**" in parsed(records[-1][1])["intermediate_steps"]
 
 
+@pytest.mark.promise("A17")
 async def test_a_foreseen_failure_ends_the_stream_with_its_words() -> None:
     last = (await records_of(FakeEngine([STEPS[0], LLMError("The model broke.", "Restart it.")])))[-1]
 
@@ -239,6 +240,7 @@ async def never_leaves() -> dict[str, str]:
     raise AssertionError("nothing sets it")
 
 
+@pytest.mark.promise("A35")
 @pytest.mark.fault("B11")
 async def test_pings_are_sent_while_nothing_happens(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sse, "PING_S", 0.01)

@@ -191,6 +191,7 @@ async def test_an_id_that_leads_nowhere_is_told_with_a_remedy(id_: str) -> None:
     assert "There is no document with this id. Take an id from the results of `search` or `ask`" in told
 
 
+@pytest.mark.promise("G22")
 @pytest.mark.parametrize("era", ERAS)
 async def test_an_answer_comes_with_numbered_citations_and_its_steps_as_progress(era: str, tmp_path: Path) -> None:
     app = app_of(FakeEngine(ANSWER), feedback={"enabled": True}, index={"dir": tmp_path})

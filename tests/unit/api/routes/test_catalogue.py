@@ -84,6 +84,7 @@ def test_a_bad_page_is_refused_with_its_field(query: str, field: str) -> None:
     assert (reply.status_code, reply.json()["error"]["field"]) == (422, field)
 
 
+@pytest.mark.promise("G03")
 def test_one_document_is_deleted_once() -> None:
     client = client_of(an_engine())
 
@@ -93,6 +94,7 @@ def test_one_document_is_deleted_once() -> None:
     assert listed(client) == ["d1", "d2", "d4", "d5", "d6", "d7"]
 
 
+@pytest.mark.promise("G03")
 def test_documents_are_deleted_by_a_filter() -> None:
     client = client_of(an_engine())
 
@@ -169,6 +171,7 @@ def test_a_deletion_during_an_ingestion_is_refused_and_told_when_to_come_back(
     assert len(listed(client)) == 7
 
 
+@pytest.mark.promise("E03")
 def test_statistics_have_an_evaluation_clients_names_and_ours() -> None:
     engine = an_engine()
     engine.corpus.bytes_on_disk = 700

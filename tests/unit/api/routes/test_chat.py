@@ -56,6 +56,7 @@ def test_corpora_are_models() -> None:
         assert client.get(f"/v1/models/{unknown}").status_code == 404
 
 
+@pytest.mark.promise("G01")
 def test_a_whole_reply_holds_the_answer_the_steps_and_the_citations() -> None:
     reply = ask(client_of(FakeEngine(ANSWER))).json()
     choice = reply["choices"][0]
@@ -402,6 +403,7 @@ def test_half_a_character_and_nul_in_a_message_become_replacement_characters() -
     assert engine.questions == ["W\ufffdat ??"]
 
 
+@pytest.mark.promise("C16")
 async def test_an_answer_needs_no_thread_of_the_pool_that_slow_routes_hold() -> None:
     pool = to_thread.current_default_thread_limiter()
     slow = [object() for _ in range(int(pool.total_tokens))]

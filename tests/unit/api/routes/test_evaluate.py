@@ -14,6 +14,7 @@ from tests.fakes.http import client_of, records_in
 STEPS = (Step("search", "**Searching**"), Step("found", "**Found**"))
 
 
+@pytest.mark.promise("A07")
 def test_the_reply_carries_the_answer_and_what_an_evaluation_needs() -> None:
     done = a_done(warnings=(AnswerWarning("llm_failed", "The model broke."),))
     reply = client_of(FakeEngine([*STEPS, Token("W"), done])).post("/evaluate", json={"query": "What?", "iid": "7"})
@@ -67,6 +68,7 @@ def test_the_answer_is_written_from_as_many_passages_as_are_wanted(sent: dict[st
     assert [inquiry.top_k for inquiry in engine.inquiries] == [sent.get("top_k")]
 
 
+@pytest.mark.promise("A05")
 def test_a_declined_question_gets_a_sentence_and_is_marked() -> None:
     declined = a_done(None, nearest=(a_nearest(),))
     reply = client_of(FakeEngine([*STEPS, declined])).post("/evaluate", json={"query": "What?", "iid": "7"}).json()
@@ -92,6 +94,7 @@ def test_places_of_what_no_source_holds_are_those_of_the_response() -> None:
     assert reply["generated_response"][place["start"] : place["end"]] == place["text"] == "8443"
 
 
+@pytest.mark.promise("A22")
 def test_it_says_what_run_says() -> None:
     client = client_of(FakeEngine([*STEPS, Token("Wind "), Token("turns."), a_done("Wind turns.")]))
 
@@ -100,6 +103,7 @@ def test_it_says_what_run_says() -> None:
     assert client.post("/evaluate", json={"query": "What?", "iid": "7"}).json()["generated_response"] == streamed
 
 
+@pytest.mark.promise("A03")
 @given(st.text(st.characters(exclude_categories=())))
 def test_any_id_comes_back_as_it_was_sent(iid: str) -> None:
     body = json.dumps({"query": "What?", "iid": iid})

@@ -70,6 +70,7 @@ def id_from_chat_stream(client: TestClient) -> str:
     return str(json.loads(first.removeprefix("data: "))["id"])
 
 
+@pytest.mark.promise("G29")
 @pytest.mark.parametrize(
     "ask",
     [id_from_query, id_from_query_stream, id_from_evaluate, id_from_run, id_from_chat, id_from_chat_stream],

@@ -21,6 +21,7 @@ ANSWERING = [path for path in BODIES if path != "/retrieve"]
 NESTED = group(one("topic", "==", "wind"), one("doc_id", "in", ["a.md", "b.md"]), condition="not")
 
 
+@pytest.mark.promise("G08")
 @pytest.mark.parametrize("path", BODIES)
 @pytest.mark.parametrize("filters", [None, NESTED])
 def test_filters_reach_the_engine_as_they_came(path: str, filters: dict[str, Any] | None) -> None:

@@ -38,6 +38,7 @@ def _fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("api.routes.health.FRESH_S", 0.0)
 
 
+@pytest.mark.promise("E02")
 def test_health_reports_index_and_language_model() -> None:
     reply = client_of(engines_with()).get("/health")
 
@@ -78,6 +79,7 @@ def test_health_names_the_stores_that_fail_each_once() -> None:
     assert reply.json()["failing_stores"] == ["vectors", "words"]
 
 
+@pytest.mark.promise("G19")
 def test_ready_says_what_is_loaded_with_versions() -> None:
     reply = client_of(engines_with()).get("/ready")
 

@@ -39,6 +39,7 @@ def ingest(folder: Path, ingester: FakeIngester, **body: Any) -> httpx2.Response
         return client.post("/ingest", json={"path": "docs", "wait": True} | body)
 
 
+@pytest.mark.promise("G06")
 def test_a_job_is_accepted_at_once_and_can_be_watched_and_cancelled(root: Path) -> None:
     ingester = FakeIngester(held=True)
     with service(root, ingester) as client:
@@ -60,6 +61,7 @@ def test_a_job_is_accepted_at_once_and_can_be_watched_and_cancelled(root: Path) 
         assert stopping.status_code == 202 or stopping.json()["state"] == "cancelled"
 
 
+@pytest.mark.promise("E05")
 @pytest.mark.parametrize("wait", [True, None])
 def test_a_client_that_waits_or_whose_job_is_short_gets_what_an_evaluation_client_reads(
     root: Path, wait: bool | None
@@ -99,6 +101,7 @@ def test_a_short_job_that_fails_answers_with_its_own_status(root: Path) -> None:
     assert (reply.status_code, reply.json()["error"]["code"]) == (503, "storage_full")
 
 
+@pytest.mark.promise("E04")
 @pytest.mark.parametrize(
     "size", [{"chunk_size": 800}, {"chunk_overlap": 120}, {"chunk_size": 800, "chunk_overlap": None}]
 )

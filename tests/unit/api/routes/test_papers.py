@@ -25,10 +25,12 @@ def finding(metadata: Metadata | None = None) -> FakeEngine:
     return engine
 
 
+@pytest.mark.promise("C02")
 def test_the_root_answers_a_ping() -> None:
     assert client_of(FakeEngine(), serve=KEYS).get("/").json() == {"ping": "pong!"}
 
 
+@pytest.mark.promise("C07")
 @pytest.mark.parametrize("path", ROUTES)
 def test_a_paragraph_comes_with_the_promised_fields_and_where_it_is_from(path: str) -> None:
     terms = ["SIDARTHE", "eight stages", "Not Here"]
@@ -69,6 +71,7 @@ def test_left_out_and_null_are_the_documented_defaults() -> None:
     assert engine.paper_search.questions == [plain, PaperQuestion(ASK["question"], top_k=5, screening_top_k=100)]
 
 
+@pytest.mark.promise("C03")
 def test_every_field_reaches_the_search() -> None:
     engine = finding()
     body = {
@@ -106,6 +109,7 @@ def test_every_field_reaches_the_search() -> None:
     assert "article_terms is obsolete" in reply.headers["warning"]
 
 
+@pytest.mark.promise("C08")
 @pytest.mark.parametrize("path", ROUTES)
 def test_no_hit_is_not_an_empty_list(path: str) -> None:
     reply = client_of(FakeEngine()).post(path, json=ASK)
@@ -114,6 +118,7 @@ def test_no_hit_is_not_an_empty_list(path: str) -> None:
     assert reply.json()["error"]["code"] == "nothing_found"
 
 
+@pytest.mark.promise("C15")
 @pytest.mark.parametrize(
     ("change", "field"),
     [
@@ -167,6 +172,7 @@ def test_an_unknown_corpus_is_404() -> None:
     )
 
 
+@pytest.mark.promise("C01")
 @pytest.mark.parametrize("path", ROUTES)
 @pytest.mark.parametrize(
     "sent", [None, "", "wrong", "first-key-0123456789,second-key-0123456789", "first-ke", "schl\xfcssel"]

@@ -57,6 +57,7 @@ def test_turns_that_are_none_are_refused(turns: object) -> None:
     assert (reply.status_code, reply.json()["error"]["field"]) == (422, "turns")
 
 
+@pytest.mark.promise("E12")
 def test_the_reply_is_the_one_that_clients_of_bedrock_rag_eval_read() -> None:
     reply = client_of(FakeEngine(ANSWER)).post("/query", json={**QUESTION, "include_context": True})
 
@@ -96,6 +97,7 @@ def test_the_passages_come_only_when_they_are_wanted() -> None:
     assert (found["retrieved"], found["contexts"], found["retrieved_count"]) == (None, None, 1)
 
 
+@pytest.mark.promise("E13")
 def test_what_the_documents_do_not_answer_is_null_and_cites_nothing() -> None:
     found = client_of(FakeEngine([*STEPS, a_done(None)])).post("/query", json=QUESTION).json()
 
@@ -147,6 +149,7 @@ def test_where_an_answer_would_stand_comes_with_a_link_without_an_answer() -> No
     assert client_of(FakeEngine(ANSWER)).post("/query", json=QUESTION).json()["nearest"] == []
 
 
+@pytest.mark.promise("E11")
 def test_what_was_asked_reaches_the_engine() -> None:
     engine = FakeEngine(ANSWER, corpus="papers")
     filters = {"filters": [{"key": "doc_id", "value": "a"}]}
@@ -179,6 +182,7 @@ def test_a_body_that_makes_no_sense_is_refused(path: str, body: dict[str, Any]) 
     assert engine.started == 0
 
 
+@pytest.mark.promise("E19")
 def test_a_stream_tells_steps_then_tokens_then_the_whole_reply() -> None:
     engine = FakeEngine(ANSWER)
     client = client_of(engine, cache={"entries": 0})
@@ -194,6 +198,7 @@ def test_a_stream_tells_steps_then_tokens_then_the_whole_reply() -> None:
     assert [name for name, _ in events].count("done") == 1
 
 
+@pytest.mark.promise("E19")
 def test_a_kept_answer_streams_like_the_first_one() -> None:
     engine = FakeEngine(ANSWER)
     client = client_of(engine)
@@ -220,6 +225,7 @@ def test_both_routes_share_what_is_kept() -> None:
     assert found["retrieved"][0]["text"] == "Wind turns blades."
 
 
+@pytest.mark.promise("E18", "G25")
 def test_new_documents_and_other_questions_are_not_served_from_the_cache() -> None:
     engine = FakeEngine(ANSWER)
     client = client_of(engine)
@@ -246,6 +252,7 @@ def test_an_answer_during_which_the_documents_changed_is_not_kept() -> None:
     assert client.post("/query", json=QUESTION).json()["cache_hit"] is False
 
 
+@pytest.mark.promise("G25")
 def test_an_answer_that_lacks_something_is_not_kept() -> None:
     engine = FakeEngine([*STEPS, a_done(warnings=(AnswerWarning("llm_failed", "The model broke."),))])
     client = client_of(engine)

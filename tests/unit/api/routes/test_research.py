@@ -20,6 +20,7 @@ def researched(engine: KnowingEngine | None = None, **body: Any) -> dict[str, An
     return found
 
 
+@pytest.mark.promise("E20")
 def test_the_reply_has_every_field_that_clients_of_bedrock_rag_eval_read() -> None:
     found = researched(max_subquestions=3)
 
@@ -86,6 +87,7 @@ def test_contexts_come_only_when_they_are_wanted() -> None:
     assert {"doc_id", "chunk_id", "score", "text"} < with_contexts[0].keys()
 
 
+@pytest.mark.promise("E31")
 def test_five_sub_questions_are_asked_by_default_and_eight_at_most() -> None:
     assert len(researched()["subquestions"]) == 5
     assert len(researched(max_subquestions=8)["subquestions"]) == 8

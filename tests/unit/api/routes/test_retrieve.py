@@ -11,6 +11,7 @@ from tests.fakes.http import client_of
 from tests.fakes.reranking import LengthReranker
 
 
+@pytest.mark.promise("G09")
 def test_passages_come_with_the_promised_keys() -> None:
     reply = client_of(FakeEngine()).post("/retrieve", json={"question": "What?"}).json()
 
@@ -135,6 +136,7 @@ def reranking_engine() -> FakeEngine:
     return engine
 
 
+@pytest.mark.promise("G09")
 @pytest.mark.parametrize(
     ("body", "query"),
     [({}, None), ({"rerank": True}, None), ({"rerank_query": "mine"}, "mine"), ({"rerank": False}, None)],

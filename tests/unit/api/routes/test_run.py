@@ -10,6 +10,7 @@ from tests.fakes.http import client_of, records_in
 SCRIPT = (Step("search", "**Searching**"), Step("found", "**Found**"), Token("Wind."), a_done("Wind. [1]"))
 
 
+@pytest.mark.promise("A11")
 def test_the_answer_comes_as_unbuffered_server_sent_events() -> None:
     reply = client_of(FakeEngine(SCRIPT)).post("/run", json={"question": "What turns?"})
 
@@ -34,6 +35,7 @@ def test_unknown_fields_are_ignored() -> None:
     assert records_in(reply.text)[-1]["complete"]
 
 
+@pytest.mark.promise("G07")
 def test_a_named_corpus_is_asked() -> None:
     chosen = FakeEngine(SCRIPT, corpus="energy")
     client_of(FakeEngine(SCRIPT), chosen).post("/run", json={"question": "What?", "corpus": "energy"})
@@ -41,6 +43,7 @@ def test_a_named_corpus_is_asked() -> None:
     assert chosen.questions == ["What?"]
 
 
+@pytest.mark.promise("A24")
 def test_an_unknown_corpus_is_refused_before_the_stream() -> None:
     reply = client_of(FakeEngine(SCRIPT)).post("/run", json={"question": "What?", "corpus": "nowhere"})
 
@@ -48,6 +51,7 @@ def test_an_unknown_corpus_is_refused_before_the_stream() -> None:
     assert reply.json()["error"]["code"] == "unknown_corpus"
 
 
+@pytest.mark.promise("A24")
 def test_a_damaged_index_is_refused_before_the_stream() -> None:
     damaged = {"default": IndexDamagedError("The index is damaged.", "Rebuild it.")}
     reply = client_of(failures=damaged).post("/run", json={"question": "What?"})

@@ -45,6 +45,7 @@ def say(client: TestClient, chat: str, message: str = "What falls?", **extra: st
     return client.get(f"/task/chat/{chat}", params={"message": message, **extra})
 
 
+@pytest.mark.promise("D10")
 def test_a_message_is_answered_from_the_documents_of_the_task(client: TestClient, given: FakePageAnswers) -> None:
     task = run(client)
     new = begun(client, task)
@@ -73,6 +74,7 @@ def test_a_follow_up_sees_what_was_said(client: TestClient, given: FakePageAnswe
     )
 
 
+@pytest.mark.promise("D10")
 @pytest.mark.parametrize(
     ("message", "sentence"),
     [
@@ -118,6 +120,7 @@ def test_a_model_that_is_not_served_quotes_and_says_so_each_time(client: TestCli
     assert "'gemma2' is not served" in reply.headers["Warning"]
 
 
+@pytest.mark.promise("D26")
 def test_the_model_is_not_ignored(given: FakePageAnswers) -> None:
     other = client_of(
         an_engine(), given=given, llm={"provider": "openai", "model": "gemma2", "base_url": "http://x/v1"}

@@ -90,6 +90,7 @@ def test_a_key_is_asked_for() -> None:
     assert client.get("/pipeline/info").status_code == 401
 
 
+@pytest.mark.promise("D01")
 def test_a_pipeline_can_be_saved_listed_and_restored(client: TestClient) -> None:
     without_query = {key: value for key, value in BODY.items() if key != "query"}
 
@@ -156,6 +157,7 @@ def test_the_steps_declare_themselves(client: TestClient) -> None:
     assert info["corpus_datasource"]["parameters"]["limit"]["supported-values"] == ["10", "20", "50", "100"]
 
 
+@pytest.mark.promise("D13")
 def test_rankings_are_put_side_by_side(client: TestClient) -> None:
     body = BODY | {"2": {"id": "tf_idf_reranker", "parameters": {"query": "rain on hills, salt"}}}
     task = client.post("/task/run", json=body).headers["Location"].rpartition("/")[2]
@@ -168,6 +170,7 @@ def test_rankings_are_put_side_by_side(client: TestClient) -> None:
     assert [(move["doc_id"], move["from"], move["to"]) for move in pair["moves"]] == [("2.md", 3, 1), ("0.md", 1, 3)]
 
 
+@pytest.mark.promise("D12")
 def test_the_table_after_each_step_can_be_looked_at_by_pages(client: TestClient) -> None:
     task = client.post("/task/run", json=BODY).headers["Location"].rpartition("/")[2]
 

@@ -85,6 +85,7 @@ NOWHERE = [
 ]
 
 
+@pytest.mark.promise("E30")
 @pytest.mark.fault("E1")
 @pytest.mark.parametrize("given", outside("docs-private"))
 def test_what_lies_outside_is_refused_whether_it_exists_or_not(root: Path, given: str) -> None:

@@ -35,6 +35,7 @@ def test_consent_opens_the_door_with_a_warning(caplog: pytest.LogCaptureFixture)
     assert "can ask questions and read documents" in caplog.text
 
 
+@pytest.mark.promise("A42")
 def test_port_zero_takes_a_free_port_and_names_it() -> None:
     with bind(ServeSettings(port=0)) as listener:
         assert url_of(listener) == f"http://127.0.0.1:{listener.getsockname()[1]}"

@@ -176,6 +176,7 @@ def test_a_revoked_key_opens_nothing(service: Guarded) -> None:
     assert service.client.get("/stats", headers=key).status_code == 401
 
 
+@pytest.mark.promise("G19")
 def test_a_probe_learns_whether_the_service_is_ready_and_nothing_else(service: Guarded) -> None:
     ready, health = service.client.get("/ready"), service.client.get("/health")
 

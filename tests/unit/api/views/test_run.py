@@ -44,6 +44,7 @@ def report_of(record: Record) -> str:
     return record["final_report"]
 
 
+@pytest.mark.promise("A18", "A19", "A20", "A21")
 def test_records_think_then_answer_then_complete() -> None:
     records = played(*STEPS, Retrieved(()), Token("Wind turns"), Token(" blades. [1]"), a_done())
 
@@ -56,6 +57,7 @@ def test_records_think_then_answer_then_complete() -> None:
     ]
 
 
+@pytest.mark.promise("A19", "A30")
 def test_each_record_carries_all_steps_so_far() -> None:
     records = played(*STEPS, Token("Wind."), a_done())
 
@@ -64,6 +66,7 @@ def test_each_record_carries_all_steps_so_far() -> None:
         assert [step.strip() for step in record["intermediate_steps"].split(SEPARATOR)] == [s.text for s in STEPS]
 
 
+@pytest.mark.promise("A15", "A16")
 def test_citations_are_addresses_in_the_order_of_their_numbers_and_stand_in_the_last_record() -> None:
     citations = (a_citation(1, "b.md"), a_citation(2, "a.md"))
 
@@ -73,6 +76,7 @@ def test_citations_are_addresses_in_the_order_of_their_numbers_and_stand_in_the_
     assert not any("citations" in record for record in records[:-1])
 
 
+@pytest.mark.promise("A31")
 def test_no_record_of_an_answer_has_the_key_error() -> None:
     assert not any("error" in record for record in played(*STEPS, Token("Wind."), a_done()))
 
@@ -145,6 +149,7 @@ def test_a_blank_message_still_gives_a_report() -> None:
     assert report_of(last).startswith("I don't know")
 
 
+@pytest.mark.promise("A37")
 def test_there_are_at_least_two_steps_even_when_the_engine_names_none() -> None:
     last = played(Token("Wind."), a_done("Wind."))[-1]
     lonely = played(STEPS[0], a_done("Wind."))[-1]
@@ -153,12 +158,14 @@ def test_there_are_at_least_two_steps_even_when_the_engine_names_none() -> None:
     assert SEPARATOR in last["intermediate_steps"]
 
 
+@pytest.mark.promise("A14")
 def test_a_step_that_holds_the_separator_stays_one_step() -> None:
     last = played(Step("search", f"For: a {SEPARATOR} b"), *STEPS, a_done())[-1]
 
     assert len(last["intermediate_steps"].split(SEPARATOR)) == 3
 
 
+@pytest.mark.promise("A17")
 def test_a_failure_before_the_answer_ends_with_an_error_that_is_also_the_report() -> None:
     view = view_of(*STEPS)
     view.fail("The index is damaged. Rebuild it.")
@@ -169,6 +176,7 @@ def test_a_failure_before_the_answer_ends_with_an_error_that_is_also_the_report(
     assert view.complete
 
 
+@pytest.mark.promise("A34")
 def test_a_failure_within_the_answer_keeps_what_is_written() -> None:
     view = view_of(*STEPS, Token("Wind turns"))
     view.records()
@@ -180,6 +188,7 @@ def test_a_failure_within_the_answer_keeps_what_is_written() -> None:
     assert "error" not in record
 
 
+@pytest.mark.promise("A45")
 @pytest.mark.parametrize("character", ["a", "é", "漢", "🌬", "\x00", '"', "\n"], ids=ascii)
 def test_no_line_is_longer_than_64_kib(character: str) -> None:
     citations = tuple(a_citation(n, f"{n}/" + character * 300) for n in range(1, 200))
@@ -212,6 +221,7 @@ def test_left_out_steps_and_citations_are_mentioned() -> None:
     assert f"Only the first {len(last['citations'])} of 39 sources" in report_of(last)
 
 
+@pytest.mark.promise("A12")
 @pytest.mark.fault("B12")
 @given(st.lists(st.text(st.characters(exclude_categories=()), max_size=30), max_size=8))
 def test_any_text_survives_the_line(pieces: list[str]) -> None:

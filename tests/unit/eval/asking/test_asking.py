@@ -32,6 +32,7 @@ async def test_every_question_is_asked_once_and_kept(tmp_path: Path) -> None:
     assert {id_: row.outcome for id_, row in folder.rows().items() if row.outcome != "answered"} == {"q3": "failed"}
 
 
+@pytest.mark.promise("G13")
 async def test_so_many_questions_are_asked_at_a_time_and_no_more(tmp_path: Path) -> None:
     class Counting(ScriptedTarget):
         now = most = 0

@@ -78,6 +78,7 @@ def test_a_run_is_asked_kept_and_told(tried: Tried) -> None:
     assert (header.target, header.corpus, header.questions) == (service.url, None, "questions.jsonl")
 
 
+@pytest.mark.promise("E21")
 def test_the_arguments_of_bedrock_rag_eval_mean_the_same(tried: Tried) -> None:
     asked: list[Asked] = []
 

@@ -22,6 +22,7 @@ def a_run(path: Path, **fields: Any) -> RunFolder:
     return folder
 
 
+@pytest.mark.promise("G16")
 def test_a_run_begins_with_its_first_reply_and_its_fingerprint(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "run")
     keeper = Keeper(folder, a_header(), CASES)

@@ -68,6 +68,7 @@ async def test_a_reply_that_breaks_off_is_not_that_of_a_strangers_service() -> N
             await look_at_service(client, a_header(), None, require_llm=False)
 
 
+@pytest.mark.promise("E25")
 async def test_nothing_listens() -> None:
     async with httpx.AsyncClient(base_url="http://127.0.0.1:9") as client:
         with pytest.raises(PreflightError, match=r"Nothing answers at http://127\.0\.0\.1:9: .*correct --url"):
@@ -106,6 +107,7 @@ async def test_a_language_model_that_is_down_is_a_warning() -> None:
     assert warnings == ["The language model did not write when it was last asked: It is down."]
 
 
+@pytest.mark.promise("E25")
 async def test_where_a_model_has_to_write_one_has_to_be_set() -> None:
     with pytest.raises(PreflightError, match="no language model is set"):
         await look({"/ready": (200, {**READY, "synthesizer": "extractive"})}, require_llm=True)
@@ -113,6 +115,7 @@ async def test_where_a_model_has_to_write_one_has_to_be_set() -> None:
         check_author("extractive")
 
 
+@pytest.mark.promise("E25")
 def test_a_corpus_must_hold_something_and_should_hold_more() -> None:
     with pytest.raises(PreflightError, match=r"'x' is empty.*python -m ingestion PATH --corpus x"):
         check_chunks("x", 0)
@@ -120,6 +123,7 @@ def test_a_corpus_must_hold_something_and_should_hold_more() -> None:
     assert check_chunks("x", 50) == []
 
 
+@pytest.mark.promise("E25")
 def test_five_abstentions_at_the_beginning_are_told_once() -> None:
     first = FirstReplies()
 

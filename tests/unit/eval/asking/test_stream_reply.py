@@ -54,6 +54,7 @@ FORMS = {
 }
 
 
+@pytest.mark.promise("A39")
 @pytest.mark.parametrize("body", FORMS.values(), ids=FORMS)
 async def test_other_forms_are_read_too(body: bytes) -> None:
     row = await ask(body)

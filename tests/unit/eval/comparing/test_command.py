@@ -38,6 +38,7 @@ def test_a_run_against_itself_says_no_difference(folders: tuple[str, str], capsy
     assert "## By category" not in shown
 
 
+@pytest.mark.promise("G14")
 def test_a_worse_run_is_shown_from_the_verdict_down_to_the_answers(
     folders: tuple[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -56,6 +57,7 @@ def test_a_worse_run_is_shown_from_the_verdict_down_to_the_answers(
     assert "A         Said by a of q00.\nB         Said by b of q00." in shown
 
 
+@pytest.mark.promise("G14")
 def test_the_gate_sets_the_exit_code(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     assert compare(*folders, "--fail-on", "doc@1") == 1
     assert "FAILED (--fail-on):\n- doc@1: worse by 0.250" in capsys.readouterr().out

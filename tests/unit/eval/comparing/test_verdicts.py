@@ -135,6 +135,7 @@ def test_quality_and_cost_are_two_verdicts(tmp_path: Path) -> None:
     assert (mixed.quality, mixed.cost) == ("mixed", "no verdict")
 
 
+@pytest.mark.promise("E27")
 def test_questions_without_an_answer_stand_apart(tmp_path: Path) -> None:
     asked = [*questions(12), *(case(f"n{number:02}", "Who?", None) for number in range(12))]
     scores = {"declined": [0.0] * 24}

@@ -149,6 +149,7 @@ def failed_rules(server: Contestant) -> set[str]:
     return {verdict.rule for verdict in judge_all(replies_of(server)) if verdict.state == "FAIL"}
 
 
+@pytest.mark.promise("G26")
 def test_a_service_that_keeps_the_contract_passes_every_rule(capsys: pytest.CaptureFixture[str]) -> None:
     with Contestant() as server:
         assert main(["check-run", server.url]) == 0
@@ -158,6 +159,7 @@ def test_a_service_that_keeps_the_contract_passes_every_rule(capsys: pytest.Capt
     assert "28 rules kept, 0 broken." in printed
 
 
+@pytest.mark.promise("A54")
 @pytest.mark.parametrize(("rule", "run"), BROKEN_RUNS)
 def test_a_broken_run_fails_its_rule(rule: str, run: Callable[[Record], Sent]) -> None:
     with Contestant(run=run) as server:
@@ -170,6 +172,7 @@ def test_a_broken_evaluate_fails_its_rule(rule: str, evaluate: Callable[[Record]
         assert rule in failed_rules(server)
 
 
+@pytest.mark.promise("A54", "G26")
 def test_every_rule_is_broken_by_some_service() -> None:
     with Contestant() as server:
         rules = {verdict.rule for verdict in judge_all(replies_of(server))}
@@ -182,6 +185,7 @@ def test_a_service_without_health_is_refused_by_the_testers() -> None:
         assert failed_rules(server) == {"health"}
 
 
+@pytest.mark.promise("A44")
 def test_an_answer_after_ten_minutes_is_too_late() -> None:
     with Contestant() as server:
         slow = replies_of(server)["run"][0]

@@ -17,6 +17,7 @@ MMU_RAG = (
 )
 
 
+@pytest.mark.promise("A53")
 def test_rows_of_mmu_rag_become_cases_and_a_missing_reference_is_unknown(tmp_path: Path) -> None:
     path = tmp_path / "t2t_val.jsonl"
     path.write_text(MMU_RAG)
@@ -122,6 +123,7 @@ BEDROCK = (
 )
 
 
+@pytest.mark.promise("E22")
 def test_rows_of_bedrock_become_cases_and_null_is_unanswerable(tmp_path: Path) -> None:
     path = tmp_path / "eval_dataset.jsonl"
     path.write_text(BEDROCK)

@@ -79,6 +79,7 @@ def test_a_good_service_is_ready(
     assert RunFolder(tmp_path / "out" / "run").rows()["V_0"].answer == ANSWER
 
 
+@pytest.mark.promise("A46")
 def test_scores_stand_there_where_references_are_given(
     rehearse: Callable[..., int],
     questions: Path,

@@ -110,6 +110,7 @@ def test_no_text_of_others_is_a_formula_or_too_long_for_a_spreadsheet(tmp_path: 
     assert second["answer"].endswith("x … (8000 more characters)")
 
 
+@pytest.mark.promise("E24")
 def test_the_markdown_tells_figures_failures_suggestions_and_every_question(gathered: Gathered) -> None:
     report = render_markdown(gathered)
 

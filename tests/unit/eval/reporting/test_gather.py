@@ -43,6 +43,7 @@ def test_replies_of_several_systems_are_told(tmp_path: Path) -> None:
     assert "The replies come from 2 different systems: e2e2, f1f1." in run.notices
 
 
+@pytest.mark.promise("E23")
 @pytest.mark.parametrize(
     ("family", "name", "source"), [("ragas", "faithfulness", "mixed"), ("answer", "token_f1", "offline")]
 )

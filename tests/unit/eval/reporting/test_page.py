@@ -97,6 +97,7 @@ def test_the_same_run_gives_the_same_bytes(sample: RunFolder) -> None:
     assert html(sample) == html(sample)
 
 
+@pytest.mark.promise("E27")
 def test_each_mean_stands_beside_its_coverage_and_unanswerable_rows_apart(sample: RunFolder) -> None:
     first, second = page(sample).xpath("//table[contains(@class, 'scores')]")
 
@@ -164,6 +165,7 @@ def test_at_least_three_failures_are_shown_and_every_class_has_its_rule(sample: 
     assert all(texts(tree.xpath("//table[@class='classes']//td[@class='about']")))
 
 
+@pytest.mark.promise("G16")
 def test_settings_versions_fingerprint_and_collection_are_told(sample: RunFolder) -> None:
     told = " ".join(page(sample).get_element_by_id("setup").text_content().split())
 

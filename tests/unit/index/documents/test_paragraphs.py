@@ -34,6 +34,7 @@ def sizes(tree: SpanTree, text: str) -> list[int]:
     return [count_words(text[tree[leaf].start : tree[leaf].end]) for leaf in tree.leaves]
 
 
+@pytest.mark.promise("C12")
 @pytest.mark.parametrize("words", [210, 250, 260, 300, 510, 1000, 2630, 9000])
 def test_paragraphs_have_100_to_250_words_and_are_even(words: int) -> None:
     text = prose(words)

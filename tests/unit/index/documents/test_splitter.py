@@ -170,6 +170,7 @@ def test_a_line_of_a_timeline_keeps_its_year() -> None:
     assert whole(lines, "\n".join(lines))
 
 
+@pytest.mark.promise("E10")
 def test_a_heading_goes_with_what_follows_it() -> None:
     text = "".join(
         f"{'Eleven words of prose stand here before the next heading comes.'}\n\n## Part {i}\n\n" for i in range(9)
@@ -181,6 +182,7 @@ def test_a_heading_goes_with_what_follows_it() -> None:
     assert not any(re.search(r".\s+## Part \d$", leaf) for leaf in leaves[:-1])
 
 
+@pytest.mark.promise("B04")
 @pytest.mark.parametrize(
     "text", ["a" * 100_000, "." * 100_000, "ab,c;" * 20_000, "汉字，" * 30_000, " ".join("a" * 90_000)]
 )

@@ -53,6 +53,7 @@ def verdicts(store: FeedbackStore) -> list[list[Any]]:
     return [[record["id"], [said["verdict"] for said in record["feedback"]]] for record in store.judged()]
 
 
+@pytest.mark.promise("G29")
 def test_a_verdict_comes_back_with_all_that_was_given(tmp_path: Path) -> None:
     store = store_in(tmp_path)
     store.note(given())

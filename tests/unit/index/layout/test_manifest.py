@@ -19,6 +19,7 @@ def test_a_manifest_comes_back_as_it_was_written(tmp_path: Path) -> None:
     assert Manifest.read(tmp_path) == MANIFEST
 
 
+@pytest.mark.promise("G24")
 @pytest.mark.parametrize(
     ("change", "variable"),
     [

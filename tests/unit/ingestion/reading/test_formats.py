@@ -39,6 +39,7 @@ def refuse(items: Iterator[Item]) -> None:
         raise item if isinstance(item, UnreadableError) else AssertionError(item)
 
 
+@pytest.mark.promise("G27")
 @pytest.mark.parametrize(
     ("name", "data", "title"),
     [

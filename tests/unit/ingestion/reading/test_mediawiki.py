@@ -46,6 +46,7 @@ def blocks(folder: Path, text: str) -> list[tuple[str, str]]:
     return [(block.kind, found.text[slice(*block.inner)]) for block in found.structure.blocks[1:]]
 
 
+@pytest.mark.promise("G27")
 @pytest.mark.parametrize("name", ["wiki.xml", "wiki.xml.bz2"])
 def test_articles_are_documents_and_the_rest_is_counted(tmp_path: Path, name: str) -> None:
     first, second, left_out = read(

@@ -60,6 +60,7 @@ def test_terms_are_acronyms_and_names_of_words_the_most_frequent_first_and_at_mo
     assert len(terms) == 50
 
 
+@pytest.mark.promise("C12")
 def test_the_list_of_references_is_left_out() -> None:
     text = "Contents\n\nReferences\n\n1 Introduction\nWe refer.\n\n6. References\n[1] A. Writer."
 
@@ -67,6 +68,7 @@ def test_the_list_of_references_is_left_out() -> None:
     assert without_references("See the references of others.") == "See the references of others."
 
 
+@pytest.mark.promise("C12")
 def test_lines_that_run_along_the_pages_go_and_rows_of_a_table_stay() -> None:
     pages = [
         "\n".join(

@@ -38,6 +38,7 @@ def pid_of(item: Document | LeftOut | UnreadableError) -> int:
     return int(str(item.metadata["pid"]))
 
 
+@pytest.mark.promise("G27")
 def test_files_of_every_format_pass_through_one_child(tmp_path: Path) -> None:
     contents = {
         "a.md": b"---\ntitle: T\nyear: 2024\n---\nMarkdown.",

@@ -16,6 +16,7 @@ def ids(state: PipelineState) -> list[Any]:
     return state.values("id")
 
 
+@pytest.mark.promise("D18")
 def test_the_first_of_a_ranking_are_kept_in_its_order() -> None:
     state = run_body(body_of(*RERANKED, ("reduction_step", {"k": "2"})))
 
@@ -45,6 +46,7 @@ def test_a_column_that_does_not_rank_is_refused() -> None:
         run_body(body_of("fake_source", ("reduction_step", {"ranking_column": "full-text"})))
 
 
+@pytest.mark.promise("D18")
 @pytest.mark.parametrize(
     ("mode", "labels", "kept"),
     [("OR", "A, b", ["a", "b"]), ("AND", "a,b", []), ("NOT", "A", ["b", "c"]), ("AND", "C", ["c"])],

@@ -39,6 +39,7 @@ def run(*steps: Any, query: str = "wind", **sources: Any) -> PipelineState:
     return run_body(body_of(*steps, query=query), services=services)
 
 
+@pytest.mark.promise("D15")
 def test_the_seeds_own_body_runs(mosaic: MosaicServer) -> None:
     parameters = {"output_column": "full-text", "url": mosaic.url, "limit": "50", "search_index": "arts"}
     step = {"input_column": "full-text", "output_column": "cleaned-text", "language_column": "language"}
@@ -95,6 +96,7 @@ def test_a_source_that_is_down_fails_the_step_by_class_and_number(mosaic: Mosaic
     assert "The step was left out: SourceError" in state.history[0].warnings[0]
 
 
+@pytest.mark.promise("D15")
 def test_clueweb_fineweb_and_meilisearch() -> None:
     documents = [Document("betz.md", "Betz", "Betz\n\nAlbert Betz published the limit of wind turbines in 1919.")]
     with SearchService(documents, "secret") as service:
@@ -107,6 +109,7 @@ def test_clueweb_fineweb_and_meilisearch() -> None:
         assert [request.params.get("k", request.params.get("limit")) for request in service.requests] == ["3", "3", 3]
 
 
+@pytest.mark.promise("D15")
 def test_chroma_is_searched_with_the_services_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
     page = SourcePage("7", None, "Salt", "Salt stores heat.", facts={"year": 2020, "tags": ["a", "b"]})
     source = FakeSource("chroma", [page, SourcePage("8", None, "", " ")], skipped=1)

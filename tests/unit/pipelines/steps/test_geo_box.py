@@ -22,6 +22,7 @@ def inside(box: dict[str, float], latitudes: list[Any], longitudes: list[Any]) -
     return GeoBox(GeoBox.Parameters(**box)).transform(state, handler).values("row"), handler.warnings
 
 
+@pytest.mark.promise("D18")
 def test_numbers_and_borders() -> None:
     found = inside(AUSTRIA, [47.07, 59.91, 46.0, 49.0001, None], [15.44, 10.75, 9.0, 10.0, 15.0])
 

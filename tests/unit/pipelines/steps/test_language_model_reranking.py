@@ -63,6 +63,7 @@ def calls_of(watcher: Noting) -> int:
     return watcher.progress[-1][1]
 
 
+@pytest.mark.promise("D19")
 @pytest.mark.parametrize("count", [2, 3, 5, 8, 13])
 def test_the_best_document_wins_a_bracket_in_one_call_less_than_documents(count: int) -> None:
     grades, watcher = [7 * place % 13 for place in range(count)], Noting()
@@ -151,6 +152,7 @@ def test_documents_cannot_name_themselves() -> None:
     assert len(prompt.split()) < 4096
 
 
+@pytest.mark.promise("D19")
 def test_groups_are_ranked_in_sliding_windows() -> None:
     watcher = Noting()
 

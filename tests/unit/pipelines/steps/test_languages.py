@@ -66,6 +66,7 @@ def test_stop_words_go_with_their_apostrophes(text: str, language: str, left: st
     assert step.transform(state, a_handler()).values("without-stopwords") == [left]
 
 
+@pytest.mark.promise("D17")
 @pytest.mark.parametrize(
     ("language", "text", "expected"),
     [

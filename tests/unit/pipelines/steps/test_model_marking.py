@@ -70,6 +70,7 @@ def test_a_copy_that_differs_a_little_changes_nothing_of_the_text() -> None:
     assert state.texts("highlight-full-text") == [MARKED]
 
 
+@pytest.mark.promise("D20")
 def test_three_copies_that_differ_too_much_leave_the_text_unmarked_with_a_warning() -> None:
     prompts: list[str] = []
 
@@ -108,6 +109,7 @@ def test_a_text_longer_than_a_reply_is_marked_in_parts() -> None:
     assert 2 <= len(prompts) <= 4
 
 
+@pytest.mark.promise("D21")
 def test_an_own_query_is_what_the_model_is_asked() -> None:
     prompts: list[str] = []
 
@@ -164,6 +166,7 @@ def test_bold_type_of_the_text_itself_is_no_mark() -> None:
     assert state.texts("highlight-full-text") == [f"The **old** mill. {MARKED}"]
 
 
+@pytest.mark.promise("D30")
 @given(st.text("ab *\n", max_size=40), st.text("ab *\n", max_size=40))
 def test_whatever_is_replied_the_text_stays(text: str, reply: str) -> None:
     spans = transferred(text, reply) or []

@@ -37,6 +37,7 @@ def summarised(
     return run_body(body_of("corpus_datasource", (step, MODEL | parameters)), services=services, cache=cache)
 
 
+@pytest.mark.promise("D16")
 def test_a_summary_of_all_cites_what_it_rests_on() -> None:
     state = summarised(
         [WIND, SNOW],

@@ -40,12 +40,14 @@ def test_terms_are_those_of_the_search() -> None:
     assert analyzer().terms("Turbines turned") == ["turbin", "turn"]
 
 
+@pytest.mark.promise("D21")
 def test_an_optional_query_takes_the_place_of_the_pipelines() -> None:
     state = run_body(body_of("fake_source", ("embedding_reranker", {"query": "the sun heats salt"}), query=QUERY))
 
     assert state.values("id")[0] == "b"
 
 
+@pytest.mark.promise("D13")
 def test_each_reranker_adds_a_rank_column_of_its_own() -> None:
     state = run_body(body_of("fake_source", "embedding_reranker", ("tf_idf_reranker", {"similarity_metric": "BM25"})))
 

@@ -73,6 +73,7 @@ def test_relevant_sentences_are_marked_and_cited_exactly() -> None:
     assert span["quote"] == "Strong wind turns blades quickly."
 
 
+@pytest.mark.promise("D30")
 @pytest.mark.parametrize(
     "text", ["", "wind", TEXT, TEXT * 40, "# Blades\n\n- turns\n- blades\n\n| a | turns blades |\n"]
 )

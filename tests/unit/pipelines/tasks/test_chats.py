@@ -26,6 +26,7 @@ def finished(pipelines: Pipelines) -> str:
     return task
 
 
+@pytest.mark.promise("D28")
 def test_a_chat_survives_a_restart(tmp_path: Path) -> None:
     first = fake_pipelines(folder=tmp_path)
     task = finished(first)

@@ -68,6 +68,7 @@ def test_a_task_runs_to_its_end() -> None:
     pipelines.close()
 
 
+@pytest.mark.promise("D08")
 def test_the_share_of_known_rows_is_told() -> None:
     pipelines = fake_pipelines(scripted())
     tasks, body = pipelines.tasks, body_of("fake_source", "scripted")
@@ -125,6 +126,7 @@ def test_a_task_that_fails_names_class_and_step_and_finds_nothing() -> None:
     pipelines.close()
 
 
+@pytest.mark.promise("D27")
 def test_cancelling_takes_effect_at_once_and_for_all_further_steps(gate: Gate) -> None:
     step = scripted(gate)
     pipelines = fake_pipelines(step)
@@ -180,6 +182,7 @@ def test_a_full_line_takes_no_further_task(gate: Gate, monkeypatch: pytest.Monke
     pipelines.close()
 
 
+@pytest.mark.promise("D25")
 def test_a_task_that_was_cut_off_goes_on_from_its_last_finished_step(tmp_path: Path, gate: Gate) -> None:
     CountingSource.runs = 0
     pipelines = fake_pipelines(CountingSource, scripted(gate), folder=tmp_path)
@@ -252,6 +255,7 @@ def test_nothing_is_opened_where_there_were_no_tasks(tmp_path: Path) -> None:
     assert not (tmp_path / "pipelines").exists()
 
 
+@pytest.mark.promise("D28")
 def test_ended_tasks_expire(tmp_path: Path) -> None:
     services = fake_services(pipelines={"ttl_s": 1e-9})
     pipelines = fake_pipelines(folder=tmp_path, services=services)

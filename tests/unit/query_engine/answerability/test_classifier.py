@@ -61,6 +61,7 @@ def test_without_passages_there_is_no_confidence() -> None:
     assert confidence() == 0
 
 
+@pytest.mark.promise("B19")
 def test_passages_that_say_it_are_trusted_and_others_are_not() -> None:
     assert confidence(found(ANSWER, dense=0.8)) > 0.5 > confidence(found(OTHER, dense=0.1))
 

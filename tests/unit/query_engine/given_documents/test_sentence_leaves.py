@@ -1,5 +1,7 @@
 """Sentences become the leaves of a tree, and nothing of the text is lost."""
 
+import pytest
+
 from index.documents.span_tree import LEAF, NO_PARENT, Span, SpanTree
 from query_engine.given_documents.sentence_leaves import with_sentence_leaves
 
@@ -19,6 +21,7 @@ def tree_of(*middles: tuple[int, int]) -> SpanTree:
     return SpanTree([*parents, *(Span(LEAF, *middle, place) for place, middle in enumerate(middles, 1))])
 
 
+@pytest.mark.promise("B03")
 def test_each_sentence_heading_and_list_item_is_a_leaf() -> None:
     tree = with_sentence_leaves(TEXT, tree_of((0, len(TEXT))))
 
@@ -44,6 +47,7 @@ def test_leaves_belong_to_the_middle_they_stand_in() -> None:
     ]
 
 
+@pytest.mark.promise("B04")
 def test_only_space_is_left_between_leaves_and_a_long_run_is_cut() -> None:
     text = "word " * 1000
     whole = SpanTree([Span(0, 0, 4999, NO_PARENT), Span(1, 0, 4999, 0), Span(LEAF, 0, 4999, 1)])

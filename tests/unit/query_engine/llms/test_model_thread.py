@@ -176,6 +176,7 @@ def keeper() -> Iterator[Keeper]:
     root.event_handlers.remove(handler)
 
 
+@pytest.mark.promise("B17")
 def test_every_way_to_ask_uses_the_chat_template() -> None:
     llm = WordyLLM()
 

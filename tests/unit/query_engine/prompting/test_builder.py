@@ -55,6 +55,7 @@ def test_a_prompt_is_instructions_then_numbered_sources_then_the_question(style:
     assert "{" not in "".join(str(message.content) for message in prompt.messages)
 
 
+@pytest.mark.promise("B10")
 def test_a_source_stands_below_where_it_is_from_and_the_ranked_style_is_crags() -> None:
     row = Source(passage("| Betz | 59.3 % |", title="Limits"), ("Physics", "Rotors"), ("name", "share"))
 
@@ -63,6 +64,7 @@ def test_a_source_stands_below_where_it_is_from_and_the_ranked_style_is_crags() 
     assert "<DOC rank=1>\nOne\nFirst.\n</DOC>\n<DOC rank=2>\nTwo\nSecond.\n</DOC>" in asked(ranked)
 
 
+@pytest.mark.promise("B12")
 def test_without_sources_the_prompt_says_so() -> None:
     prompt = builder().build("Why?", [])
 
@@ -70,6 +72,7 @@ def test_without_sources_the_prompt_says_so() -> None:
     assert (prompt.sources, prompt.left_out) == ((), "")
 
 
+@pytest.mark.promise("B11")
 @pytest.mark.parametrize(
     ("texts", "chars", "shown"),
     [

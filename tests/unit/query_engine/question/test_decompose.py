@@ -24,6 +24,7 @@ def test_without_a_model_a_question_goes_in_one_pass() -> None:
     assert Planner().plan(TWO) == ONE_PASS
 
 
+@pytest.mark.promise("E26")
 def test_a_model_is_asked_where_a_question_may_be_several() -> None:
     asking, llm = planner("1. Which plant took ", "the record?\n2. What is its capacity?\n")
 

@@ -25,6 +25,7 @@ def cosine(embedding: Vector | None, text: str) -> float:
     return float(embedding @ np.asarray(word_vector(text)))
 
 
+@pytest.mark.promise("E26")
 def test_hyde_searches_halfway_between_the_question_and_a_made_up_passage() -> None:
     query = hyde("Moving air", " is pushed", " by pressure.")
 
@@ -68,6 +69,7 @@ def test_a_long_question_is_cut_to_the_models_context() -> None:
     assert len(str(llm.asked[0][0].content).split()) < 700 - 320
 
 
+@pytest.mark.promise("G10")
 def test_several_wordings_are_searched_for_as_one() -> None:
     query = multi_query("1. moving air\n2. wind explained\n")
 

@@ -71,6 +71,7 @@ def speaking_for(scorer: Scorer, good: str, bad: str) -> Candidates:
             return found(lexical=lexical, most_lexical=10.0, terms=terms, term_weights=RARITY, names=names)
 
 
+@pytest.mark.promise("B19")
 @pytest.mark.parametrize(("good", "bad"), [("a", "b"), ("b", "a")])
 @pytest.mark.parametrize("scorer", SCORERS)
 def test_each_scorer_alone_decides_between_leaves_that_are_alike_in_all_else(
@@ -233,6 +234,7 @@ MINE, YOURS, BOTH = leaf("a", 0), leaf("a", 2), leaf("b", 4)
 PLAIN = found(dense={MINE: 0.8, BOTH: 0.6}, lexical={YOURS: 20.0, BOTH: 10.0})
 
 
+@pytest.mark.promise("E14")
 def test_plain_fusion_adds_shares_of_the_best_of_each_search() -> None:
     scores = {hit.node_id: hit.score for hit in fuse_plainly(PLAIN, 0.6)}
 

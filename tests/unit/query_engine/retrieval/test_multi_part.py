@@ -75,6 +75,7 @@ def test_a_question_without_parts_is_searched_for_once_and_says_nothing() -> Non
     assert gathering.confidence(sure(0.3)).value == 0.3
 
 
+@pytest.mark.promise("E15")
 def test_each_part_has_its_evidence_and_the_list_takes_turns() -> None:
     found = {
         WHOLE: [at(0, "Planets."), at(100, "More planets.")],

@@ -27,6 +27,7 @@ def test_full_weight_moves_halfway() -> None:
     assert cosine(steered, "sea") == pytest.approx(cosine(steered, "wind power"), abs=1e-5)
 
 
+@pytest.mark.promise("C04")
 def test_more_weight_moves_further_to_the_one_and_away_from_the_other() -> None:
     weights = [0.0, 0.25, 0.5, 1.0]
     nearer = [cosine(Steering(move_to="sea", move_to_weight=w).steer(QUESTION, EMBEDDER), "sea") for w in weights]

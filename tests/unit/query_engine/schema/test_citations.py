@@ -1,5 +1,7 @@
 """Citation numbers: given at first use, one a link."""
 
+import pytest
+
 from query_engine.schema.citations import Citations
 from tests.fakes.engines import a_passage
 
@@ -14,6 +16,7 @@ def test_numbers_rise_with_first_use_and_are_kept() -> None:
     assert [citation.doc_id for citation in citations.all()] == ["water.md", "wind.md"]
 
 
+@pytest.mark.promise("G11")
 def test_the_quote_is_the_text_at_its_place() -> None:
     citations = Citations()
     citations.cite(a_passage(text="Wind turns blades."), 15, 20)

@@ -73,6 +73,7 @@ def test_models_are_asked_in_the_order_of_the_settings() -> None:
     assert roster.query_model.label == "large at http://one.example/v1"
 
 
+@pytest.mark.promise("G28")
 def test_another_model_can_help_with_the_question_also_where_answers_are_quotes() -> None:
     llm = LLMSettings(query_model="openai:small@http://two.example/v1")
 

@@ -149,6 +149,7 @@ def test_text_comes_with_the_model() -> None:
     assert seen == [("Wind", 1), (" is moving", 2), (" air", 3), (" [1].", 5)]
 
 
+@pytest.mark.promise("E16")
 def test_the_place_that_a_sentence_cites_is_the_nearest_one() -> None:
     shown = Shown(by_letter("At best 59.3 per cent can be captured [2]. Wind is air that moves [2]."))
 
@@ -163,6 +164,7 @@ def test_a_mark_below_code_or_a_table_cites_what_it_says() -> None:
     assert [each.quote for each in shown.citations.all()] == [BETZ]
 
 
+@pytest.mark.promise("E16")
 def test_an_answer_without_marks_lists_the_nearest_sources_and_says_so() -> None:
     shown = Shown(["At best 59.3 per cent of the energy can be captured."])
 

@@ -45,6 +45,7 @@ def test_what_a_source_holds_is_not_marked_however_it_is_written(answer: str) ->
     assert unsupported(answer, HELD) == ()
 
 
+@pytest.mark.promise("B15")
 @pytest.mark.parametrize(("answer", "wrong"), FALSE)
 def test_what_no_source_holds_is_marked_at_its_place(answer: str, wrong: str) -> None:
     (found,) = unsupported(answer, HELD)

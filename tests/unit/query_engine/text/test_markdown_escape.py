@@ -87,6 +87,7 @@ PARTS += [
 ]
 
 
+@pytest.mark.promise("A23")
 @pytest.mark.fault("E8")
 @given(st.lists(st.sampled_from(PARTS), max_size=30).map("".join))
 def test_nothing_that_renderers_act_on_is_left_in_any_text(text: str) -> None:

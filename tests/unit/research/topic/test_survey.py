@@ -2,6 +2,8 @@ import asyncio
 import contextlib
 from collections.abc import Sequence
 
+import pytest
+
 from errors import LLMError
 from query_engine.inquiry import Inquiry
 from query_engine.runtime.deadline import Deadline
@@ -23,6 +25,7 @@ async def surveyed(
     return [event async for event in events if isinstance(event, Finding)]
 
 
+@pytest.mark.promise("E31")
 async def test_a_gap_is_asked_once_more_in_its_other_wording() -> None:
     engine = KnowingEngine({"wind": quoted(WIND), "Wind: Work": quoted(WIND)})
     asked = [

@@ -105,6 +105,7 @@ def test_a_damaged_model_is_told_of(folder: Path, tmp_path: Path) -> None:
         CrossEncoderReranker(str(tmp_path))
 
 
+@pytest.mark.promise("B07")
 def test_the_settings_build_an_engine_that_reranks(folder: Path, tmp_path: Path, model_cache: Path) -> None:
     settings = Settings(
         index=IndexSettings(dir=tmp_path),

@@ -31,6 +31,7 @@ def cells_of(row: Row, **known: object) -> Cells:
     return cells
 
 
+@pytest.mark.promise("G15")
 def test_an_answer_is_scored_without_its_marks() -> None:
     cells = cells_of(answered("**Albert Betz**. [1][2]"), answer="Albert Betz")
 
@@ -53,6 +54,7 @@ def test_the_best_of_several_right_answers_counts() -> None:
     assert {name: cell.score for name, cell in cells.items()} == {name: pytest.approx(1) for name in NAMES}
 
 
+@pytest.mark.promise("B21")
 @pytest.mark.parametrize(
     ("said", "score"),
     [("It was Albert Betz.", 1), ("I don't know.", 0), ("I don’t know who it was.", 0), ("Newton.", -1), ("[1]", -1)],
@@ -68,6 +70,7 @@ def test_a_whole_sentence_is_not_expected_word_for_word() -> None:
     assert cells["contains"] == not_applicable("the reference is longer than 6 words")
 
 
+@pytest.mark.promise("B21")
 def test_a_declined_question_scores_0() -> None:
     assert cells_of(declined(), answer="Betz") == dict.fromkeys(NAMES, scored(0))
 

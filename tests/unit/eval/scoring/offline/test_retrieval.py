@@ -10,6 +10,7 @@ from tests.fakes.eval_rows import answered, case, declined, seen, unreplied
 PASSAGES = (seen("one", "other.pdf"), seen("net sales 12", "folder/report.pdf", pages=(3,)))
 
 
+@pytest.mark.promise("G15")
 def test_relevant_documents_are_looked_for_by_rank() -> None:
     cells = score_retrieval(case(relevant_docs=["report.pdf"]), answered("12", passages=PASSAGES))
 

@@ -11,6 +11,7 @@ from tests.fakes.eval_rows import answered, case, declined, seen, unreplied
 ANSWERABLE, UNANSWERABLE, UNKNOWN = case(answer="Betz"), case(answer=None), case()
 
 
+@pytest.mark.promise("G15")
 @pytest.mark.parametrize(
     ("of", "row", "scores"),
     [
@@ -30,6 +31,7 @@ def test_declining_is_scored_by_whether_there_is_an_answer(of: Case, row: Row, s
     assert {name for name, cell in cells.items() if cell.not_applicable} == cells.keys() - scores.keys()
 
 
+@pytest.mark.promise("E28")
 def test_a_row_without_reply_is_no_abstention() -> None:
     cells = score_abstention(UNANSWERABLE, unreplied())
 

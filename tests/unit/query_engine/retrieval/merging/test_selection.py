@@ -105,6 +105,7 @@ def test_neighbours_join_into_one_span_across_parents() -> None:
     assert [hit.score for hit in groups[0].hits] == [1.0, 0.99]
 
 
+@pytest.mark.promise("B20")
 @pytest.mark.parametrize(
     ("ordinals", "level"),
     [((0, 1, 2), "middle"), ((5, 3, 4), "middle"), ((4, 0, 1, 2, 3, 5), "root")],
@@ -200,10 +201,12 @@ def test_the_end_of_a_document_does_not_join_the_next_document() -> None:
     assert texts(merge(hits((DOCUMENT, 5), (OTHER, 0)), 8000)) == [A[5], B[0]]
 
 
+@pytest.mark.promise("B09")
 def test_only_the_best_passages_are_kept() -> None:
     assert texts(merge(hits((OTHER, 0), (DOCUMENT, 0), (OTHER, 4)), 310, top_k=2)) == [B[0], A[0]]
 
 
+@pytest.mark.promise("E15")
 def test_a_document_shows_no_more_passages_than_it_may() -> None:
     found = hits((DOCUMENT, 0), (DOCUMENT, 1), (DOCUMENT, 2), (DOCUMENT, 5), (OTHER, 1), (OTHER, 3))
 

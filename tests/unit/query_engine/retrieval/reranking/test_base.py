@@ -52,6 +52,7 @@ def test_equal_scores_keep_the_order_of_the_search() -> None:
     assert reranked(Indifferent()) == "abcd"
 
 
+@pytest.mark.promise("B08")
 def test_a_threshold_drops_what_does_not_exceed_it_and_what_was_not_judged() -> None:
     assert reranked(min_score=-10.0) == "db"
     assert reranked(min_score=-100.0, pool_k=2) == "ba"

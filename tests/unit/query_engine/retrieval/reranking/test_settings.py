@@ -30,6 +30,7 @@ def test_ranking_by_a_language_model_needs_one() -> None:
         build_reranker(Settings(rerank=RerankSettings(method="listwise")), None)
 
 
+@pytest.mark.promise("E14")
 @pytest.mark.parametrize("rerank", [RerankSettings(), RerankSettings(method="none", model="a/model")])
 def test_nothing_is_reranked_unless_it_is_asked_for(rerank: RerankSettings) -> None:
     assert build_reranker(Settings(rerank=rerank), LLM) is None

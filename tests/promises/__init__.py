@@ -1,0 +1,1 @@
+"""What the product promises, one row each in `promises.toml`, and the tests that show it."""
