@@ -15,7 +15,8 @@ from typing import Literal
 from errors import UnreadableError
 from index.documents.store import Document
 from ingestion.reading.marks import lowered, raised
-from ingestion.reading.office.finished import finished
+from ingestion.reading.markup import finished
+from ingestion.reading.office.package import signed
 from ingestion.reading.office.tables import add_table
 from ingestion.reading.text import one_line
 from ingestion.reading.text_builder import TextBuilder
@@ -106,7 +107,7 @@ def read_rtf(data: bytes, doc_id: str) -> Document:
         raise UnreadableError("This is not an RTF document, or a damaged one.", "Open it and save it again.")
     walk = _Walk()
     walk.read(data)
-    return finished(walk.builder, doc_id, own_title(walk.title), one_line(walk.author) or None)
+    return finished(walk.builder, doc_id, own_title(walk.title), signed(walk.author), title_of=own_title)
 
 
 class _Walk:
