@@ -8,10 +8,9 @@ import pytest
 from errors import UnreadableError
 from index.documents.store import Document
 from ingestion.reading.format_table import UNSUPPORTED, format_of
-from ingestion.reading.formats import read_file
 from ingestion.reading.kind import kind_of
 from ingestion.reading.man import read_man
-from ingestion.reading.options import ReadOptions
+from tests.fakes.readings import documents, read_all
 
 PAGE = r""".\" A comment
 '\" t
@@ -225,15 +224,10 @@ and \*(C+.
 \&    say q{\en};
 .Ve
 '''
-OPTIONS = ReadOptions(max_bytes=1_000_000, max_chars=100_000)
 
 
 def read(source: str) -> Document:
     return read_man(source.encode(), "man1/boat.1.gz")
-
-
-def words(document: Document, kind: str) -> list[str]:
-    return [document.text[slice(*one.inner)] for one in document.structure.blocks if one.kind == kind]
 
 
 def test_a_page_of_man() -> None:
@@ -280,16 +274,14 @@ def test_only_what_begins_like_a_page_is_one() -> None:
 )
 def test_pages_of_pod_man_are_read_under_any_name(tmp_path: Path, name: str, preamble: str) -> None:
     data = (preamble + POD_BODY).encode()
-    (tmp_path / name).write_bytes(gzip.compress(data, mtime=0) if name.endswith(".gz") else data)
+    found = documents(read_all(tmp_path, name, gzip.compress(data, mtime=0) if name.endswith(".gz") else data))
 
-    (document,) = read_file(tmp_path / name, name, OPTIONS)
-
-    assert isinstance(document, Document)
+    document = found[name]
     assert (document.content_type, document.title) == ("man page", 'Boat(3pm) - hire "a boat"')
-    assert words(document, "heading") == ["NAME", "Sails & oars", "DESCRIPTION"]
-    assert words(document, "paragraph") == ['Boat - hire "a boat"', 'See "row()", steer(), and C++.']
-    assert words(document, "item") == ['"sail" — with the wind: goes, where it blows', "by hand"]
-    assert words(document, "code") == ["    use Boat;\n\n    say q{\\n};"]
+    assert document.text == (
+        '# NAME\n\nBoat - hire "a boat"\n\n## Sails & oars\n\n- "sail" — with the wind: goes, where it blows\n- by hand'
+        '\n\n# DESCRIPTION\n\nSee "row()", steer(), and C++.\n\n```\n    use Boat;\n\n    say q{\\n};\n```'
+    )
 
 
 def test_pages_say_in_which_encoding_they_are() -> None:
