@@ -7,7 +7,7 @@ import logging
 import tempfile
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -33,12 +33,10 @@ from ingestion.pipeline.pipeline import BEAT_S, Pipeline, Report
 from ingestion.pipeline.prefetch import Prefetched
 from ingestion.reading.files import Skipped, SourceFile, list_files
 from ingestion.reading.reader import Reader
-from ingestion.schema import Progress, RunOptions, Summary
+from ingestion.schema import RunOptions, Summary, Tell
 from settings import Settings
 
 logger = logging.getLogger(__name__)
-
-Tell = Callable[[Progress], None]
 
 
 def ingest(

@@ -1,6 +1,6 @@
 """Read HTML: the main text of a page, without menus, banners and footers.
 
-Flow: file bytes -> **here** -> `Document`. Pure.
+Flow: file bytes -> **here** -> `Document`. Pure, but for `read_page_lines`, which is a parser of `child.py`.
 
 trafilatura finds the main text and returns it as a small tree of paragraphs, headings, lists and tables. It is
 written out here (`text_builder.py`) rather than by trafilatura, whose Markdown escapes and emphasises words inside
@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 
 import trafilatura
 from lxml import etree
@@ -27,6 +28,7 @@ from index.documents.structure import Block, Structure
 from ingestion.reading import fields, marks
 from ingestion.reading.column_names import joined_names
 from ingestion.reading.markup import Grid
+from ingestion.reading.options import ReadOptions
 from ingestion.reading.text import clean, clean_body, decode, one_line, title_from_name
 from ingestion.reading.text_builder import TextBuilder
 
@@ -122,6 +124,11 @@ def read_html_lines(data: bytes, doc_id: str) -> Document:
     return Document(
         doc_id, title_from_name(doc_id), clean_body("\n".join(line for line in lines if line)), source=doc_id
     )
+
+
+def read_page_lines(path: Path, doc_id: str, options: ReadOptions) -> Iterator[Document]:  # noqa: ARG001  # as all parsers
+    """Yield the document of a page's file, as `read_html_lines`, for who chooses among the lines; see `child.py`."""
+    yield read_html_lines(path.read_bytes(), doc_id)
 
 
 def _declared_encoding(data: bytes) -> str | None:

@@ -171,3 +171,8 @@ def unindented(lines: Sequence[str]) -> str:
     full = [line for line in lines if line.strip()]
     indent = min((len(line) - len(line.lstrip(" ")) for line in full), default=0)
     return clean("\n".join(line[indent:] for line in lines))
+
+
+def next_line(lines: Sequence[str], place: int) -> int:
+    """Return the place of the first line from here that is not blank; behind the last one if all are."""
+    return next((at for at in range(place, len(lines)) if lines[at].strip()), len(lines))

@@ -84,7 +84,9 @@ def test_a_document_says_which_encoding_was_guessed_for_it(tmp_path: Path) -> No
 
 
 def test_only_manual_pages_are_read_of_what_has_their_suffix(tmp_path: Path) -> None:
-    assert isinstance(*read_all(tmp_path, "messages.1", b"Jan 1 12:00 kernel: up\n"), LeftOut)
+    (item,) = read_all(tmp_path, "messages.1", b"Jan 1 12:00 kernel: up\n")
+
+    assert isinstance(item, LeftOut)
 
 
 @pytest.mark.parametrize("suffix", ["pdf", "docx", "parquet", "xls", "doc", "rtf", "epub"])
@@ -258,4 +260,6 @@ def test_a_file_that_is_gone_is_reported(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["a.jsonl", "a.ndjson", "a.csv", "a.zip", "a.mbox", "a.warc", "a.json"])
 @pytest.mark.parametrize("data", [b"", b"\n\n"])
 def test_a_file_without_records_says_so(tmp_path: Path, name: str, data: bytes) -> None:
-    assert isinstance(*read_all(tmp_path, name, data, OPTIONS), UnreadableError)
+    (item,) = read_all(tmp_path, name, data, OPTIONS)
+
+    assert isinstance(item, UnreadableError)
