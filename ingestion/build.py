@@ -7,8 +7,9 @@ import logging
 import tempfile
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from functools import partial
 from itertools import groupby, islice, takewhile
 from pathlib import Path
@@ -32,12 +33,10 @@ from ingestion.pipeline.pipeline import BEAT_S, Pipeline, Report
 from ingestion.pipeline.prefetch import Prefetched
 from ingestion.reading.files import Skipped, SourceFile, list_files
 from ingestion.reading.reader import Reader
-from ingestion.schema import Progress, RunOptions, Summary
+from ingestion.schema import RunOptions, Summary, Tell
 from settings import Settings
 
 logger = logging.getLogger(__name__)
-
-Tell = Callable[[Progress], None]
 
 
 def ingest(
@@ -149,39 +148,29 @@ def retry_failed(
     return total
 
 
+@dataclass(frozen=True, slots=True)
 class _Run:
     """One path with its options, to be brought into one corpus."""
 
-    def __init__(  # noqa: PLR0917  # private; names match at every call
-        self,
-        path: Path,
-        settings: Settings,
-        embeddings: Embeddings,
-        options: RunOptions,
-        on_progress: Tell,
-        stop: threading.Event,
-    ) -> None:
-        self.path = path
-        self._settings = settings
-        self._embeddings = embeddings
-        self._options = options
-        self._on_progress = on_progress
-        self._stop = stop
+    path: Path
+    settings: Settings
+    embeddings: Embeddings
+    options: RunOptions
+    on_progress: Tell
+    stop: threading.Event
 
     def into(self, corpus: Corpus) -> Summary:
         """Ingest, and close the corpus."""
-        try:
+        with closing(corpus):
             return self.with_open(corpus)
-        finally:
-            corpus.close()
 
     def with_open(self, corpus: Corpus) -> Summary:
         """Ingest what is listed below the path, or those of its files that the options name."""
-        names, limits = self._options.files, self._settings.ingest
+        names, limits = self.options.files, self.settings.ingest
         how = {"images": limits.ocr, "hard_links": limits.hard_links}
         listed = partial(list_files, self.path, only=names, resolved=True, **how)
-        totals, entries = _totals(listed(), self._stop), listed()
-        if self._embeddings.chooses and not corpus.documents.count():
+        totals, entries = _totals(listed(), self.stop), listed()
+        if self.embeddings.chooses and not corpus.documents.count():
             self._choose_model(corpus, listed(), totals)
         return self.with_entries(corpus, entries, totals, whole=names is None and self.path.is_dir())
 
@@ -196,20 +185,20 @@ class _Run:
         """Ingest these entries; unless they are the whole root, what is not among them has not vanished."""
         root = self.path if self.path.is_dir() else self.path.parent
         with self._means(corpus) as (reader, preparation):
-            pipeline = Pipeline(corpus, reader, preparation, on_progress=self._on_progress, stop=self._stop)
-            summary = pipeline.run(entries, str(root), self._options, totals, whole=whole)
-        if self._embeddings.chooses:
+            pipeline = Pipeline(corpus, reader, preparation, on_progress=self.on_progress, stop=self.stop)
+            summary = pipeline.run(entries, str(root), self.options, totals, whole=whole)
+        if self.embeddings.chooses:
             warn_of_misfit(corpus)
         return summary
 
     def _choose_model(self, corpus: Corpus, entries: Iterable[SourceFile | Skipped], totals: tuple[int, int]) -> None:
         """Give an empty corpus the model that fits the first documents; they are read for this alone, without OCR."""
-        limits = self._settings.ingest.model_copy(update={"ocr": False})
+        limits = self.settings.ingest.model_copy(update={"ocr": False})
         languages: Counter[str] = Counter()
-        with Reader(limits, papers="topic" in self._options.metadata, stop=self._stop) as reader:
+        with Reader(limits, papers="topic" in self.options.metadata, stop=self.stop) as reader:
             files = (entry for entry in entries if isinstance(entry, SourceFile))
             found = (item for file in files for item in reader.read(file) if isinstance(item, Document))
-            told = Report(Summary(corpus.name), totals, self._on_progress)
+            told = Report(Summary(corpus.name), totals, self.on_progress)
             with Prefetched(islice(found, LOOKED_AT), max_weight=1) as read:
                 for document in read.beating(BEAT_S):
                     if document is None:  # the first file may take minutes: who waits for this run knows of it
@@ -219,25 +208,25 @@ class _Run:
         if corpus.documents.count():  # another run was let through meanwhile, and has chosen
             return
         choice = choose(languages)
-        corpus.adopt(self._embeddings.named(choice.model).manifest)
+        corpus.adopt(self.embeddings.named(choice.model).manifest)
         logger.info("Corpus %r is embedded with %s (%s).", corpus.name, choice.model, choice.reason)
 
     @contextmanager
     def _means(self, corpus: Corpus) -> Iterator[tuple[FileReader, Preparation]]:
         """Open what reads files and makes trees and vectors: this process, or Ray's workers."""
-        settings, embedding = self._settings, self._embeddings.recorded(corpus.manifest)
-        papers = "topic" in self._options.metadata
+        settings, embedding = self.settings, self.embeddings.recorded(corpus.manifest)
+        papers = "topic" in self.options.metadata
         if settings.ingest.ray_address:
             from ingestion.distributed.ray_run import RayCrew, RayPreparation, RayReader  # noqa: PLC0415  # optional
 
-            with RayCrew(embedding.settings, papers=papers, stop=self._stop) as crew:
+            with RayCrew(embedding.settings, papers=papers, stop=self.stop) as crew:
                 yield RayReader(crew), RayPreparation(crew)
         else:
             splitter = TreeSplitter(settings.chunk, embedding.model.count_tokens, embedding.passage_tokens)
             with (
-                Reader(settings.ingest, papers=papers, stop=self._stop) as reader,
+                Reader(settings.ingest, papers=papers, stop=self.stop) as reader,
                 Cutter(
-                    settings.ingest, settings.chunk, embedding.model, embedding.passage_tokens, stop=self._stop
+                    settings.ingest, settings.chunk, embedding.model, embedding.passage_tokens, stop=self.stop
                 ) as cutter,
             ):
                 yield reader, LocalPreparation(corpus, embedding, splitter, cutter, embedding.batch_leaves)

@@ -5,6 +5,7 @@ its end.
 """
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
@@ -67,6 +68,10 @@ class Progress:
     bytes_total: int
     documents: int
     leaves: int
+
+
+Tell = Callable[[Progress], None]
+"""Called with each progress of a run."""
 
 
 @dataclass(slots=True)

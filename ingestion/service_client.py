@@ -14,8 +14,7 @@ from urllib.parse import quote
 import httpx
 
 from errors import RagError
-from ingestion.console.progress import Tell
-from ingestion.schema import Progress, RunOptions, Summary
+from ingestion.schema import Progress, RunOptions, Summary, Tell
 
 TIMEOUT_S = 60.0
 FINAL = ("done", "failed", "cancelled")

@@ -13,7 +13,7 @@ from errors import CorpusLockedError
 from index.build import Embeddings, open_corpus
 from index.corpus import Corpus
 from index.documents.filters import filter_value
-from ingestion.commands.options import add_corpus, corpus_of
+from ingestion.commands.options import add_corpus, corpus_of, service_of
 from ingestion.uploads import Uploads
 from settings import Settings
 
@@ -47,11 +47,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         with closing(open_corpus(name, settings, Embeddings(settings).of(name).manifest)) as corpus:
             done = _delete(corpus, arguments.filter, Uploads(settings), dry_run=arguments.dry_run)
     except CorpusLockedError as error:
-        if error.url is None:
-            raise
-        from ingestion.service_client import ServiceClient  # noqa: PLC0415  # httpx takes its time to import
-
-        with ServiceClient(error.url, settings.serve.key_headers()) as service:
+        with service_of(error, settings) as service:
             done = service.delete(name, arguments.filter, dry_run=arguments.dry_run)
     print(json.dumps(done))
     return 1 if done["matched"] < len(set(arguments.doc_ids)) else 0

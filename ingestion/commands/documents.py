@@ -8,14 +8,17 @@ import argparse
 import json
 from contextlib import closing
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from errors import CorpusLockedError, UnknownDocumentError
 from index.build import Embeddings, open_corpus
 from index.corpus import Corpus
 from index.documents.filters import filter_value
-from ingestion.commands.options import add_corpus, corpus_of, count
+from ingestion.commands.options import add_corpus, corpus_of, count, service_of
 from settings import Settings
+
+if TYPE_CHECKING:
+    from ingestion.service_client import ServiceClient
 
 LIMIT = 100
 SERVICE_LIMIT = 1000
@@ -50,9 +53,8 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         with closing(open_corpus(name, settings, Embeddings(settings).of(name).manifest)) as corpus:
             found = _document(corpus, arguments) if arguments.action == "show" else _page(corpus, arguments)
     except CorpusLockedError as error:
-        if error.url is None:
-            raise
-        found = _ask_service(error.url, settings.serve.key_headers(), name, arguments)
+        with service_of(error, settings) as service:
+            found = _ask_service(service, name, arguments)
     if arguments.json:
         print(json.dumps(found, ensure_ascii=False))
     elif arguments.action == "show":
@@ -80,20 +82,18 @@ def _document(corpus: Corpus, arguments: argparse.Namespace) -> dict[str, Any]:
     return {"corpus": corpus.name, **{name: getattr(document, name) for name in names}}
 
 
-def _ask_service(url: str, headers: dict[str, str], name: str, arguments: argparse.Namespace) -> dict[str, Any]:
-    from ingestion.service_client import ServiceClient  # noqa: PLC0415  # httpx takes its time to import
-
-    with ServiceClient(url, headers) as service:
-        if arguments.action == "show":
-            return service.document(name, arguments.doc_id)
-        filters = json.dumps(arguments.filter) if arguments.filter is not None else None
-        page = service.documents(name, min(arguments.limit, SERVICE_LIMIT), arguments.after, filters)
-        while page["next"] and len(page["documents"]) < arguments.limit:
-            left = min(arguments.limit - len(page["documents"]), SERVICE_LIMIT)
-            more = service.documents(name, left, page["next"], filters)
-            page["documents"] += more["documents"]
-            page["next"] = more["next"]
-        return page
+def _ask_service(service: "ServiceClient", name: str, arguments: argparse.Namespace) -> dict[str, Any]:
+    if arguments.action == "show":
+        return service.document(name, arguments.doc_id)
+    filters = json.dumps(arguments.filter) if arguments.filter is not None else None
+    page: dict[str, Any] = {"documents": [], "next": arguments.after}
+    while len(page["documents"]) < arguments.limit:
+        left = min(arguments.limit - len(page["documents"]), SERVICE_LIMIT)
+        more = service.documents(name, left, page["next"], filters)
+        page = more | {"documents": page["documents"] + more["documents"]}
+        if not page["next"]:
+            break
+    return page
 
 
 def _print_page(page: dict[str, Any]) -> None:

@@ -14,12 +14,11 @@ from errors import CorpusLockedError
 from index.build import Embeddings
 from index.documents.store import Metadata
 from ingestion.build import ingest
-from ingestion.commands.options import add_corpus, add_json_lines, corpus_of, count
+from ingestion.commands.options import add_corpus, add_json_lines, corpus_of, count, service_of
 from ingestion.console.follow import follow_watched
-from ingestion.console.progress import Tell
 from ingestion.console.watch import watch
 from ingestion.folder_changes import watchable
-from ingestion.schema import RunOptions, Summary
+from ingestion.schema import RunOptions, Summary, Tell
 from settings import RAY_ADDRESS, Settings
 
 Scalar = str | int | float | bool
@@ -67,11 +66,9 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
                 stop=stop,
             )
         except CorpusLockedError as error:
-            if error.url is None or arguments.rebuild or arguments.ray:
+            if arguments.rebuild or arguments.ray:
                 raise
-            from ingestion.service_client import ServiceClient  # noqa: PLC0415  # httpx takes its time to import
-
-            with ServiceClient(error.url, settings.serve.key_headers()) as service:
+            with service_of(error, settings) as service:
                 return service.ingest(path, corpus, options, on_progress=tell, stop=stop)
 
     def show(summary: Summary) -> None:

@@ -11,10 +11,9 @@ from contextlib import closing
 from errors import CorpusLockedError
 from index.build import Embeddings, open_corpus
 from ingestion.build import retry_failed
-from ingestion.commands.options import add_corpus, add_json_lines, corpus_of
-from ingestion.console.progress import Tell
+from ingestion.commands.options import add_corpus, add_json_lines, corpus_of, service_of
 from ingestion.console.watch import watch
-from ingestion.schema import Summary
+from ingestion.schema import Summary, Tell
 from settings import Settings
 
 
@@ -35,11 +34,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
             with closing(open_corpus(name, settings, embeddings.of(name).opening_manifest())) as corpus:
                 return retry_failed(corpus, settings, embeddings, on_progress=tell, stop=stop)
         except CorpusLockedError as error:
-            if error.url is None:
-                raise
-            from ingestion.service_client import ServiceClient  # noqa: PLC0415  # httpx takes its time to import
-
-            with ServiceClient(error.url, settings.serve.key_headers()) as service:
+            with service_of(error, settings) as service:
                 return service.retry_failed(name, on_progress=tell, stop=stop)
 
     summary, code = watch(work, json_lines=arguments.json_lines)

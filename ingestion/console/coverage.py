@@ -5,7 +5,8 @@ Flow: `Summary` -> **here** -> the last line of the report (`summary.py`), the e
 
 from collections import Counter
 
-from ingestion.reading.files import COMPANIONS, EXTRAS
+from ingestion.reading.files import COMPANIONS
+from ingestion.reading.format_table import IMAGES
 from ingestion.schema import Summary
 
 SHOWN_TYPES = 8
@@ -26,7 +27,9 @@ def coverage(summary: Summary) -> str | None:
     skipped = sum(summary.skipped_types.values())
     have = "has" if skipped == 1 else "have"
     files = f"{summary.files_read:,} of {summary.files:,} files read"
-    return f"{files}; {skipped:,} {have} a type that is not read: {', '.join(shown)}{_extras(summary)}"
+    pictures = ", ".join(sorted(summary.skipped_types.keys() & IMAGES.keys()))
+    extra = f". Of the extras, `ocr` with RAG_INGEST__OCR=true reads {pictures}" if pictures else ""
+    return f"{files}; {skipped:,} {have} a type that is not read: {', '.join(shown)}{extra}"
 
 
 def skipped_share(summary: Summary) -> float:
@@ -44,14 +47,3 @@ def skipped_share(summary: Summary) -> float:
 
 def _named(suffix: str) -> str:
     return suffix or "no suffix"
-
-
-def _extras(summary: Summary) -> str:
-    """Name what would read some of the skipped types."""
-    extras = sorted({EXTRAS[suffix] for suffix in summary.skipped_types if suffix in EXTRAS})
-    reads = (f"{extra} reads {', '.join(_read_by(extra, summary))}" for extra in extras)
-    return f". Of the extras, {'; '.join(reads)}" if extras else ""
-
-
-def _read_by(extra: str, summary: Summary) -> list[str]:
-    return sorted(suffix for suffix in summary.skipped_types if EXTRAS.get(suffix) == extra)

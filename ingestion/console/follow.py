@@ -12,11 +12,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from errors import RagError, error_line
-from ingestion.console.progress import Tell
 from ingestion.console.signals import StopSignals
 from ingestion.console.watch import notice_of, run_shown, tell_end
 from ingestion.folder_changes import follow
-from ingestion.schema import Summary
+from ingestion.schema import Summary, Tell
 
 Round = Callable[[tuple[str, ...] | None, Tell, threading.Event], Summary]
 

@@ -12,9 +12,7 @@ from dataclasses import asdict
 from typing import TextIO
 
 from ingestion.console.pace import Pace, PaceMeter
-from ingestion.schema import Progress
-
-Tell = Callable[[Progress], None]
+from ingestion.schema import Progress, Tell
 
 BAR_EVERY_S = 0.25
 LINE_EVERY_S = 5.0

@@ -38,9 +38,14 @@ def report(summary: Summary, met: FilesMet) -> list[str]:
         *(_plan(summary, met) if summary.dry_run else ()),
         *_reasons("skipped", summary.skipped),
         *_reasons("left out", summary.left_out),
-        *_read_by_ocr(summary.by_ocr),
+        *_listed("read by OCR", "letters may be mistaken", "{source}: {reason}", summary.by_ocr),
         *_reasons("failed", summary.failed),
-        *_duplicates(summary.duplicates),
+        *_listed(
+            "duplicates",
+            "kept under both ids, shown once",
+            "{doc_id} holds the same text as {duplicate_of}",
+            summary.duplicates,
+        ),
         *_totals(summary),
         *filter(None, [coverage(summary)]),
     ]
@@ -67,20 +72,11 @@ def _reasons(title: str, entries: Sequence[dict[str, str]]) -> Iterator[str]:
         yield f"  and {len(sources) - SHOWN_REASONS:,} more reasons; the JSON summary has all"
 
 
-def _read_by_ocr(entries: Sequence[dict[str, str]]) -> Iterator[str]:
+def _listed(title: str, remark: str, form: str, entries: Sequence[dict[str, str]]) -> Iterator[str]:
     if entries:
-        yield f"read by OCR ({len(entries):,}): letters may be mistaken"
+        yield f"{title} ({len(entries):,}): {remark}"
     for entry in entries[:SHOWN_REASONS]:
-        yield f"  {entry['source']}: {entry['reason']}"
-    if len(entries) > SHOWN_REASONS:
-        yield f"  and {len(entries) - SHOWN_REASONS:,} more; the JSON summary has all"
-
-
-def _duplicates(entries: Sequence[dict[str, str]]) -> Iterator[str]:
-    if entries:
-        yield f"duplicates ({len(entries):,}): kept under both ids, shown once"
-    for entry in entries[:SHOWN_REASONS]:
-        yield f"  {entry['doc_id']} holds the same text as {entry['duplicate_of']}"
+        yield f"  {form.format_map(entry)}"
     if len(entries) > SHOWN_REASONS:
         yield f"  and {len(entries) - SHOWN_REASONS:,} more; the JSON summary has all"
 

@@ -13,10 +13,10 @@ from pathlib import Path
 from errors import RagError, error_line
 from ingestion.build import ingest
 from ingestion.console.coverage import TOO_FEW_READ, skipped_share
-from ingestion.console.progress import Tell, shown
+from ingestion.console.progress import shown
 from ingestion.console.signals import NOTICE, StopSignals
 from ingestion.console.summary import FilesMet, report
-from ingestion.schema import Progress, Summary
+from ingestion.schema import Progress, Summary, Tell
 from settings import Settings
 
 Run = Callable[[Tell, threading.Event], Summary]

@@ -7,7 +7,7 @@ whole; stopped or killed, the same command goes on with what it had made.
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import fields, replace
 from pathlib import Path
@@ -28,10 +28,8 @@ from ingestion.pipeline.chunk_embed import LocalPreparation, Preparation
 from ingestion.pipeline.cutter import Cutter
 from ingestion.pipeline.diff import Change, Step, fingerprint
 from ingestion.pipeline.pipeline import stages
-from ingestion.schema import Progress, RunStopped, Summary
+from ingestion.schema import Progress, RunStopped, Summary, Tell
 from settings import Settings
-
-Tell = Callable[[Progress], None]
 
 
 def reembed(

@@ -18,7 +18,8 @@ from index.embedding.batch import embed_documents
 from index.health.check import Diagnosis, Repair, examine
 from index.layout.access import Writing
 from index.maintenance.doctor import diagnose
-from ingestion.pipeline.chunk_embed import BATCH_LEAVES
+from ingestion.pipeline.batching import grouped
+from ingestion.pipeline.chunk_embed import BATCH_LEAVES, BATCH_STEPS
 from ingestion.pipeline.embed import EmbedderSource
 from settings import Settings
 
@@ -132,11 +133,4 @@ class Mender:
 
 
 def _batches(documents: Iterable[StoredDocument]) -> Iterator[list[StoredDocument]]:
-    batch: list[StoredDocument] = []
-    for document in documents:
-        batch.append(document)
-        if sum(len(one.tree.leaves) for one in batch) >= BATCH_LEAVES:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
+    return grouped(documents, lambda one: len(one.tree.leaves), max_weight=BATCH_LEAVES, max_items=BATCH_STEPS)

@@ -1,6 +1,6 @@
 """Cut changed documents into their trees and embed the leaves.
 
-Flow: steps of `diff.py` -> **here** -> the same steps, changes with trees and vectors -> `commit.py`.
+Flow: steps of `diff.py` -> **here** -> the same steps, changes with trees and vectors -> `pipeline.py`.
 Cutting runs in a separate process (`cutter.py`), ahead of the embedding, which runs in this one.
 """
 
@@ -109,18 +109,11 @@ def without_refused(steps: Iterable[Step]) -> Iterator[Step]:
 
 def batches(steps: Iterable[Step], most_leaves: int | None = None) -> Iterator[list[Step]]:
     """Group steps that have trees, up to `most_leaves` leaves (None: `BATCH_LEAVES`) or `BATCH_STEPS` steps a group."""
-    most_leaves = most_leaves or BATCH_LEAVES
-    batch: list[Step] = []
-    leaves = 0
-    for step in steps:
-        batch.append(step)
-        if isinstance(step, Change) and step.tree is not None:
-            leaves += len(step.tree.leaves)
-        if leaves >= most_leaves or len(batch) >= BATCH_STEPS:
-            yield batch
-            batch, leaves = [], 0
-    if batch:
-        yield batch
+    return grouped(steps, _leaves, max_weight=most_leaves or BATCH_LEAVES, max_items=BATCH_STEPS)
+
+
+def _leaves(step: Step) -> int:
+    return len(step.tree.leaves) if isinstance(step, Change) and step.tree else 0
 
 
 def chars(step: Step) -> int:

@@ -1,25 +1,26 @@
 """Bring files into a corpus: compare -> cut -> embed the leaves -> commit, each stage in its own thread.
 
-Flow: `build.py` -> **here** joins `diff.py` -> `chunk_embed.py` -> `commit.py` (`stages`), and counts what they did.
-Known files are not parsed, embedded texts are not embedded again, other files and records are unaffected by an
+Flow: `build.py` -> **here** joins `diff.py` -> `chunk_embed.py` -> `index/corpus.py` (`stages`), and counts what they
+did. Known files are not parsed, embedded texts are not embedded again, other files and records are unaffected by an
 unreadable one, and what is committed stays.
 """
 
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from pathlib import PurePosixPath
 from typing import Literal
 
+import numpy as np
+
 from errors import UnreadableError
 from index.corpus import Corpus
 from ingestion.pipeline.chunk_embed import WAITING_CHARS, Preparation, batches, chars, without_refused
-from ingestion.pipeline.commit import commit
 from ingestion.pipeline.diff import Change, Comparison, FileDone, FileReader, Step
 from ingestion.pipeline.prefetch import Prefetched
 from ingestion.reading.files import Skipped, SourceFile
-from ingestion.schema import Outcome, Progress, RunOptions, RunStopped, Summary
+from ingestion.schema import Outcome, Progress, RunOptions, RunStopped, Summary, Tell
 
 # A large file takes minutes to its first commit: so often the caller can tell how far it is.
 BEAT_S = 1.0
@@ -66,8 +67,28 @@ def stages(
         threads.push(stop_unless_done)
         for batch in ready.beating(BEAT_S):
             if batch:
-                commit(corpus, batch, stop)
+                _commit(corpus, batch, stop)
             yield batch or []
+
+
+def _commit(corpus: Corpus, batch: Sequence[Step], stop: threading.Event) -> None:
+    """Make the batch visible as a whole.
+
+    Raises:
+        RunStopped: `stop` was set before it was visible.
+        CorpusError: a store failed; batches that were committed before are kept.
+    """
+    changes = [step for step in batch if isinstance(step, Change)]
+    gone = [doc_id for step in batch if isinstance(step, FileDone) for doc_id in step.gone]
+    # A file that continues in the next batch gets a note without a digest: if the run ends early, the next one reads
+    # the file again, or knows which documents it had if it is gone by then.
+    notes = {step.note.source: step.note for step in batch if not isinstance(step, Skipped) and step.note}
+    if changes or gone or notes:
+        vectors = [change.vectors for change in changes if change.vectors is not None]
+        rows = np.concatenate(vectors) if vectors else np.empty((0, 0), np.float32)
+        stored = [change.stored() for change in changes]
+        if not corpus.replace(stored, rows, gone, list(notes.values()), stopping=stop.is_set):
+            raise RunStopped
 
 
 class Pipeline:
@@ -88,7 +109,7 @@ class Pipeline:
         reader: FileReader,
         preparation: Preparation,
         *,
-        on_progress: Callable[[Progress], None] = lambda _progress: None,
+        on_progress: Tell = lambda _progress: None,
         stop: threading.Event | None = None,
     ) -> None:
         self._corpus = corpus
@@ -202,7 +223,7 @@ def _path_and_folders(file: str) -> Iterator[str]:
 class Report:
     """Counts steps into the summary, and tells the progress file by file."""
 
-    def __init__(self, summary: Summary, totals: tuple[int, int], tell: Callable[[Progress], None]) -> None:
+    def __init__(self, summary: Summary, totals: tuple[int, int], tell: Tell) -> None:
         self.summary = summary
         self._files_total, self._bytes_total = totals
         self._tell = tell

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from index.documents.store import Document
 from ingestion.reading.marks import lowered, raised
-from ingestion.reading.markup import Grid, Items, finished, table, unindented
+from ingestion.reading.markup import Grid, Items, finished, next_line, table, unindented
 from ingestion.reading.text import decode, one_line
 from ingestion.reading.text_builder import TextBuilder
 
@@ -366,9 +366,7 @@ class _Reader:
         terms = [self._inline(found[1])]
         rest = found[3] or ""
         while not rest and place + 1 < len(lines):
-            following = place + 1
-            while following < len(lines) and not lines[following].strip():
-                following += 1
+            following = next_line(lines, place + 1)
             again = _TERM.match(lines[following].rstrip()) if following < len(lines) else None
             if not again or again[2] != found[2] or following > place + 2:
                 break
@@ -376,9 +374,7 @@ class _Reader:
             rest, place = again[3] or "", following
         item = Items(self._builder, len(self._markers) - 1, term=", ".join(terms))
         if not rest:
-            following = place + 1
-            while following < len(lines) and not lines[following].strip():
-                following += 1
+            following = next_line(lines, place + 1)
             if following < len(lines) and not self._begins_block(lines[following]):
                 place, rest = following, lines[following].strip()
         end, words = self._words(lines, place, rest)

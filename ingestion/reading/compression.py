@@ -6,7 +6,11 @@ Flow: open file -> **here** -> stream of the bytes within -> a format's reader.
 import bz2
 import gzip
 import io
+import lzma
+import tarfile
+import zipfile
 import zlib
+from collections.abc import Callable
 from typing import BinaryIO, cast
 
 from errors import UnreadableError
@@ -17,6 +21,21 @@ _BZIP2 = b"BZh"
 _BZIP2_BLOCK = b"1AY&SY"
 # Text shrinks three to ten times, the barest table perhaps fifty times; what shrinks more is not text.
 MAX_RATIO = 100
+# What the libraries raise at damage: `zipfile` and `tarfile` pass on whatever the bytes lead them into.
+DAMAGE = (
+    OSError,
+    EOFError,
+    ValueError,
+    RuntimeError,
+    NotImplementedError,
+    OverflowError,
+    KeyError,
+    IndexError,
+    zlib.error,
+    lzma.LZMAError,
+    zipfile.BadZipFile,
+    tarfile.TarError,
+)
 
 
 def is_compressed(start: bytes) -> bool:
@@ -38,15 +57,34 @@ def decompressed(stream: io.BufferedReader, max_bytes: int) -> io.BufferedReader
     """
     is_bzip2 = stream.peek().startswith(_BZIP2)
     inner = bz2.BZ2File(stream) if is_bzip2 else gzip.GzipFile(fileobj=stream)
-    return io.BufferedReader(_Bounded(cast("BinaryIO", inner), max_bytes), BUFFER_BYTES)
+    left = max_bytes
+
+    def take(size: int) -> None:
+        nonlocal left
+        left -= size
+        if left < 0:
+            fact = f"The compressed file holds more than {max_bytes // 1_000_000} MB."
+            raise UnreadableError(fact, "Split it, or raise RAG_INGEST__MAX_FILE_MB.")
+
+    return metered(inner, take, "The compressed file is damaged or cut short", "Compress it again.")
 
 
-class _Bounded(io.RawIOBase):
-    def __init__(self, inner: BinaryIO, max_bytes: int) -> None:
+def metered(inner: object, take: Callable[[int], None], damaged: str, remedy: str) -> io.BufferedReader:
+    """Return a stream whose bytes are counted by `take`, which raises when they are too many.
+
+    Args:
+        inner: the stream of a library that unpacks.
+        take: told how many bytes came.
+        damaged: the fact of the UnreadableError that is raised at damage, without its end.
+        remedy: of the same.
+    """
+    return io.BufferedReader(_Metered(cast("BinaryIO", inner), take, damaged, remedy), BUFFER_BYTES)
+
+
+class _Metered(io.RawIOBase):
+    def __init__(self, inner: BinaryIO, take: Callable[[int], None], damaged: str, remedy: str) -> None:
         super().__init__()
-        self._inner = inner
-        self._max_bytes = max_bytes
-        self._left = max_bytes
+        self._inner, self._take, self._damaged, self._remedy = inner, take, damaged, remedy
 
     def readable(self) -> bool:
         return True
@@ -54,14 +92,8 @@ class _Bounded(io.RawIOBase):
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # the base's type names no length
         try:
             data = self._inner.read(len(buffer))
-        except (OSError, EOFError, zlib.error) as error:
-            raise UnreadableError(
-                f"The compressed file is damaged or cut short: {error}.", "Compress it again."
-            ) from error
-        self._left -= len(data)
-        if self._left < 0:
-            limit = self._max_bytes // 1_000_000
-            fact = f"The compressed file holds more than {limit} MB."
-            raise UnreadableError(fact, "Split it, or raise RAG_INGEST__MAX_FILE_MB.")
+        except DAMAGE as error:
+            raise UnreadableError(f"{self._damaged}: {error}.", self._remedy) from error
+        self._take(len(data))
         buffer[: len(data)] = data
         return len(data)

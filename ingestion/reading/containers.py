@@ -7,11 +7,9 @@ mountain, so `Budget` counts what comes out of a file, at all depths together.
 """
 
 import io
-import lzma
 import mimetypes
 import tarfile
 import zipfile
-import zlib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -21,6 +19,7 @@ from typing import BinaryIO, NamedTuple, cast
 from errors import UnreadableError
 from index.documents.blobs import LeftOut
 from index.documents.store import Metadata
+from ingestion.reading.compression import DAMAGE, metered
 from ingestion.reading.files import BUFFER_BYTES, printable, refusal_of_name
 from ingestion.reading.format_table import format_of
 from ingestion.reading.text import one_line
@@ -37,21 +36,6 @@ _MAX_SUFFIX_CHARS = 20
 _SHOWN_KINDS = 10
 _UTF8_NAME = 0x800
 _ENCRYPTED = 0x1
-# What the libraries raise at damage: `zipfile` and `tarfile` pass on whatever the bytes lead them into.
-DAMAGE = (
-    OSError,
-    EOFError,
-    ValueError,
-    RuntimeError,
-    NotImplementedError,
-    OverflowError,
-    KeyError,
-    IndexError,
-    zlib.error,
-    lzma.LZMAError,
-    zipfile.BadZipFile,
-    tarfile.TarError,
-)
 
 Found = Iterator["Member | LeftOut | UnreadableError"]
 
@@ -147,7 +131,7 @@ class Budget:
 
     def metered(self, stream: object) -> io.BufferedReader:
         """Return the stream, whose bytes count from now on; damage in it raises UnreadableError."""
-        return io.BufferedReader(_Metered(cast("BinaryIO", stream), self), BUFFER_BYTES)
+        return metered(stream, self.take, "It is damaged", "Pack it again.")
 
     def take(self, size: int) -> None:
         """Count bytes that came out.
@@ -347,22 +331,3 @@ class _Header(tarfile.TarInfo):
             return super().fromtarfile(archive)
         except (tarfile.InvalidHeaderError, tarfile.TruncatedHeaderError) as error:  # type: ignore[attr-defined]
             raise tarfile.ReadError(str(error)) from error
-
-
-class _Metered(io.RawIOBase):
-    def __init__(self, inner: BinaryIO, budget: Budget) -> None:
-        super().__init__()
-        self._inner = inner
-        self._budget = budget
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # the base's type names no length
-        try:
-            data = self._inner.read(len(buffer))
-        except DAMAGE as error:
-            raise UnreadableError(f"It is damaged: {error}.", "Pack it again.") from error
-        self._budget.take(len(data))
-        buffer[: len(data)] = data
-        return len(data)

@@ -17,10 +17,8 @@ from io import BufferedReader, FileIO
 from pathlib import Path, PurePath
 
 from errors import UnreadableError
-from ingestion.reading.format_table import IMAGES, format_of, inner_name
+from ingestion.reading.format_table import format_of, inner_name
 
-# Which extra of `pyproject.toml` reads a type that is otherwise not read, and what else it takes.
-EXTRAS: dict[str, str] = dict.fromkeys(IMAGES, "`ocr` with RAG_INGEST__OCR=true")
 # What lies beside documents in every folder of them, and is not expected to be read: pictures, fonts, looks of pages.
 COMPANIONS = frozenset(
     ".png .jpg .jpeg .gif .svg .webp .avif .ico .bmp .tif .tiff .css .scss .less .js .mjs .map .woff .woff2 .ttf .otf "

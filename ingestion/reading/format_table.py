@@ -8,9 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import PurePath
-from typing import cast
-
-from index.documents.store import Document
+from typing import Any, cast
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +18,8 @@ class Format:
     Attributes:
         name: of the format, `content_type` of its documents.
         suffixes: which promise it, in lower case.
-        module: below `ingestion.reading`; its function `read_…` of the same name takes the whole file and the
-            document's id. Empty where the reader takes more, and `formats.py` calls it.
+        module: below `ingestion.reading`; its function `read_…` of the same name takes the whole file and its id, of
+            an archive also how much it may hold unpacked. Empty where the reader takes more, and `formats.py` calls it.
         is_streamed: it holds many records and is never held in memory, so it may have any size.
         has_records: it is a list of records, however long.
         has_members: it holds files or mails, each read as one of its own.
@@ -38,10 +36,13 @@ class Format:
     is_zip: bool = False
     is_compressed: bool = False
 
-    def reader(self) -> Callable[[bytes, str], Document]:
-        """Return what reads a whole file; its parser is imported now, not before."""
-        read = getattr(import_module(f"ingestion.reading.{self.module}"), f"read_{self.module}")
-        return cast("Callable[[bytes, str], Document]", read)
+    def reader(self) -> Callable[..., Any]:
+        """Return what reads a whole file: its document, or what is in it, one by one.
+
+        Its parser is imported now, not before.
+        """
+        module = import_module(f"ingestion.reading.{self.module}")
+        return cast("Callable[..., Any]", getattr(module, f"read_{self.module.rpartition('.')[2]}"))
 
 
 UNSUPPORTED = "unsupported"
@@ -50,23 +51,25 @@ _ROWS = (
     Format("plain text", (".txt", ".text")),
     Format("html", (".html", ".htm", ".xhtml"), "html"),
     Format("pdf", (".pdf",), is_compressed=True),
-    Format("docx", (".docx", ".docm"), is_zip=True, is_compressed=True),
-    Format("xlsx", (".xlsx", ".xlsm", ".xlsb"), is_zip=True, is_compressed=True),
-    Format("pptx", (".pptx", ".pptm", ".ppsx"), is_zip=True, is_compressed=True),
-    Format("odt", (".odt",), is_zip=True, is_compressed=True),
-    Format("ods", (".ods",), is_zip=True, is_compressed=True),
-    Format("odp", (".odp",), is_zip=True, is_compressed=True),
-    Format("epub", (".epub",), is_zip=True, is_compressed=True),
-    Format("rtf", (".rtf",)),
-    Format("xls", (".xls",)),
-    Format("ole", (".doc", ".ppt")),  # refused with a remedy, except the many that are RTF or a web page inside
+    Format("docx", (".docx", ".docm"), "office.docx", is_zip=True, is_compressed=True),
+    Format("xlsx", (".xlsx", ".xlsm", ".xlsb"), "office.xlsx", is_zip=True, is_compressed=True),
+    Format("pptx", (".pptx", ".pptm", ".ppsx"), "office.pptx", is_zip=True, is_compressed=True),
+    Format("odt", (".odt",), "office.odf", is_zip=True, is_compressed=True),
+    Format("ods", (".ods",), "office.odf", is_zip=True, is_compressed=True),
+    Format("odp", (".odp",), "office.odf", is_zip=True, is_compressed=True),
+    Format("epub", (".epub",), "office.epub", is_zip=True, is_compressed=True),
+    Format("rtf", (".rtf",), "office.rtf"),
+    Format("xls", (".xls",), "office.xls"),
+    Format(
+        "ole", (".doc", ".ppt"), "office.ole"
+    ),  # refused with a remedy, except the many that are RTF or a web page inside
     Format("csv", (".csv", ".tsv"), is_streamed=True, has_records=True),
     Format("jsonl", (".jsonl", ".ndjson"), is_streamed=True, has_records=True),
-    Format("json", (".json",), has_records=True),
+    Format("json", (".json",), "json", has_records=True),
     Format("parquet", (".parquet",), is_streamed=True, has_records=True, is_compressed=True),
-    Format("mail", (".eml",), has_members=True),
+    Format("mail", (".eml",), "mail", has_members=True),
     Format("mbox", (".mbox",), is_streamed=True, has_members=True),
-    Format("msg", (".msg",), has_members=True, is_compressed=True),
+    Format("msg", (".msg",), "msg", has_members=True, is_compressed=True),
     Format("zip", (".zip",), is_streamed=True, has_members=True, is_compressed=True),
     Format("tar", (".tar", ".tgz"), is_streamed=True, has_members=True),
     Format("warc", (".warc", ".wet"), is_streamed=True, has_members=True),

@@ -11,6 +11,7 @@ import io
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path, PurePath
+from typing import Any
 
 from errors import UnreadableError
 from index.documents.blobs import LeftOut
@@ -24,7 +25,6 @@ from ingestion.reading.encodings import guessed
 from ingestion.reading.files import open_plain
 from ingestion.reading.format_table import TABLE, UNSUPPORTED, inner_name
 from ingestion.reading.includes import Expanded, expanded
-from ingestion.reading.json import read_json
 from ingestion.reading.jsonl import read_jsonl
 from ingestion.reading.kind import LISTS, check_size, kind_of, too_large
 from ingestion.reading.language import namer
@@ -131,7 +131,7 @@ def _member(member: Member, options: ReadOptions, budget: Budget, depth: int) ->
         yield lost(member.doc_id, UnreadableError(fact, "Check or convert the file."))
 
 
-def _items(
+def _items(  # noqa: C901 - one branch a format
     kind: str, member: Member, options: ReadOptions, budget: Budget
 ) -> Iterator[Document | Member | LeftOut | UnreadableError]:
     stream, size, doc_id = member.stream, member.size, member.url or member.doc_id
@@ -147,8 +147,6 @@ def _items(
             from ingestion.reading.parquet import read_parquet  # noqa: PLC0415
 
             yield from read_parquet(_seekable(stream, size, options.max_bytes), doc_id)
-        case "json":
-            yield from read_json(_whole(stream, size, options.max_bytes), doc_id)
         case "image":
             if not options.ocr:
                 raise UnreadableError("The file holds a picture.", TURN_ON_OCR)
@@ -159,34 +157,16 @@ def _items(
             from ingestion.reading.mediawiki import read_mediawiki  # noqa: PLC0415
 
             yield from read_mediawiki(stream, doc_id)
-        case _ if TABLE[kind].has_members:
-            yield from _held(kind, member, options, budget)
+        case "zip":
+            yield from read_zip(_seekable(stream, size, options.max_bytes), member.doc_id, budget)
+        case "tar":
+            yield from read_tar(stream, member.doc_id, budget)
+        case "mbox":
+            yield from read_mbox(stream, member.doc_id, size)
+        case "warc":
+            yield from read_warc(stream, member.doc_id, options.max_bytes)
         case _:
             yield from _single(kind, _whole(stream, size, options.max_bytes), doc_id, member.path, options)
-
-
-def _held(
-    kind: str, member: Member, options: ReadOptions, budget: Budget
-) -> Iterator[Document | Member | LeftOut | UnreadableError]:
-    """Yield the members of an archive or a mailbox; a mail, and what is attached to it."""
-    stream, size, doc_id = member.stream, member.size, member.doc_id
-    match kind:
-        case "zip":
-            yield from read_zip(_seekable(stream, size, options.max_bytes), doc_id, budget)
-        case "tar":
-            yield from read_tar(stream, doc_id, budget)
-        case "mbox":
-            yield from read_mbox(stream, doc_id, size)
-        case "warc":
-            yield from read_warc(stream, doc_id, options.max_bytes)
-        case "msg":
-            from ingestion.reading.msg import read_msg  # noqa: PLC0415
-
-            yield from read_msg(_whole(stream, size, options.max_bytes), doc_id)
-        case _:
-            from ingestion.reading.mail import read_mail  # noqa: PLC0415
-
-            yield from read_mail(_whole(stream, size, options.max_bytes), doc_id)
 
 
 def _whole(stream: io.BufferedReader, size: int, max_bytes: int) -> bytes:
@@ -203,29 +183,25 @@ def _seekable(stream: io.BufferedReader, size: int, max_bytes: int) -> io.Buffer
 
 def _single(
     kind: str, data: bytes, doc_id: str, path: Path | None, options: ReadOptions
-) -> Iterator[Document | LeftOut]:
-    """Yield the document that a file is, with what it includes, and what of that was too much."""
+) -> Iterator[Document | Member | LeftOut | UnreadableError]:
+    """Yield what a file is that is read as a whole, with what it includes, and what of that was too much."""
     content = expanded(data, path, doc_id) if path else Expanded(data)
-    yield _document(kind, content.data, doc_id, options)
+    found = _read(kind, content.data, doc_id, options)
+    yield from [found] if isinstance(found, Document) else found
     if content.left_out:
         yield LeftOut(doc_id, content.left_out)
 
 
-def _document(kind: str, data: bytes, doc_id: str, options: ReadOptions) -> Document:
-    match kind:
-        case "pdf":
-            from ingestion.reading.pdf import read_pdf  # noqa: PLC0415
+def _read(kind: str, data: bytes, doc_id: str, options: ReadOptions) -> Any:
+    if kind == "pdf":
+        from ingestion.reading.pdf import read_pdf  # noqa: PLC0415
 
-            return read_pdf(data, doc_id, ocr=options.ocr)
-        case "docx" | "xlsx" | "pptx" | "odt" | "ods" | "odp" | "epub" | "rtf" | "xls" | "ole":
-            from ingestion.reading.office.reader import read_office  # noqa: PLC0415
-
-            return read_office(kind, data, doc_id, options.max_bytes)
-        case _ if TABLE[kind].module:
-            return TABLE[kind].reader()(data, doc_id)
-        case _:
-            paper = paper_name(doc_id, anything=options.papers)
-            return read_paper(data, doc_id, *paper, options.paper_words) if paper else read_plain_text(data, doc_id)
+        return read_pdf(data, doc_id, ocr=options.ocr)
+    if TABLE[kind].module:
+        limit = (options.max_bytes,) if TABLE[kind].is_zip else ()
+        return TABLE[kind].reader()(data, doc_id, *limit)
+    paper = paper_name(doc_id, anything=options.papers)
+    return read_paper(data, doc_id, *paper, options.paper_words) if paper else read_plain_text(data, doc_id)
 
 
 def _finished(document: Document, kind: str, max_chars: int, budget: TextBudget) -> Items:

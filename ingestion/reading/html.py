@@ -1,6 +1,6 @@
 """Read HTML: the main text of a page, without menus, banners and footers.
 
-Flow: file bytes -> **here** -> `Document`. Pure.
+Flow: file bytes -> **here** -> `Document`. Pure, but for `read_page_lines`, which is a parser of `child.py`.
 
 trafilatura finds the main text and returns it as a small tree of paragraphs, headings, lists and tables. It is
 written out here (`text_builder.py`) rather than by trafilatura, whose Markdown escapes and emphasises words inside
@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 
 import trafilatura
 from lxml import etree
@@ -26,8 +27,9 @@ from index.documents.store import Document
 from index.documents.structure import Block, Structure
 from ingestion.reading import fields, marks
 from ingestion.reading.column_names import joined_names
+from ingestion.reading.markup import Grid
+from ingestion.reading.options import ReadOptions
 from ingestion.reading.text import clean, clean_body, decode, one_line, title_from_name
-from ingestion.reading.text_budget import BETWEEN_CELLS, Growth
 from ingestion.reading.text_builder import TextBuilder
 
 _CHARSET = re.compile(
@@ -58,7 +60,6 @@ _SUBHEADINGS = ("h2", "h3", "h4", "h5", "h6")
 _SECTIONS = frozenset("section div header hgroup".split())
 _WORD = re.compile(r"[^\W_]+")
 _AROUND = frozenset("nav header footer aside".split())
-MAX_SPAN = 50
 # Headings are worth no more than so little text.
 SAME_TEXT = 0.9
 # Such a share of the cells that trafilatura kept must stand in a table of the page for the two to be the same.
@@ -123,6 +124,11 @@ def read_html_lines(data: bytes, doc_id: str) -> Document:
     return Document(
         doc_id, title_from_name(doc_id), clean_body("\n".join(line for line in lines if line)), source=doc_id
     )
+
+
+def read_page_lines(path: Path, doc_id: str, options: ReadOptions) -> Iterator[Document]:  # noqa: ARG001  # as all parsers
+    """Yield the document of a page's file, as `read_html_lines`, for who chooses among the lines; see `child.py`."""
+    yield read_html_lines(path.read_bytes(), doc_id)
 
 
 def _declared_encoding(data: bytes) -> str | None:
@@ -421,24 +427,16 @@ class _Table:
     def of(cls, table: lxml_html.HtmlElement) -> "_Table":
         captions = [_inline(caption) for caption in table.iterchildren("caption")][:1]
         rows: list[tuple[str, ...]] = []
-        below: dict[int, tuple[int, str]] = {}  # column -> further rows that a cell spans, and its text
         names: list[list[str]] = []  # rows at the top that hold names alone, each over all that it spans
-        growth = Growth()
+        grid = Grid()
         for row in table.iter("tr"):
-            cells: list[str] = []
             named: dict[int, str] = {}  # column -> text of the cell that spans it
             own = list(row.iterchildren("td", "th"))
             for cell in own:
-                _take_spanning(below, cells)
-                text, further = _inline(cell), _span(cell, "rowspan") - 1
-                for number in range(_span(cell, "colspan")):
-                    shown = "" if number else text
-                    if further:
-                        below[len(cells)] = further, shown
-                    named[len(cells)] = text
-                    cells.append(shown)
-            _take_spanning(below, cells)
-            growth.add(sum(len(text) + BETWEEN_CELLS for text in cells))
+                text = _inline(cell)
+                columns = grid.cell(text, _span(cell, "colspan"), _span(cell, "rowspan"))
+                named |= dict.fromkeys(columns, text)
+            cells = grid.end_row()
             if len(own) == 1 and len(cells) > 1 and not rows:
                 captions.append(cells[0])
             elif any(cells):
@@ -467,18 +465,9 @@ class _Table:
             names = row if place == header else names
 
 
-def _take_spanning(below: dict[int, tuple[int, str]], cells: list[str]) -> None:
-    """Add the cells of earlier rows that reach down to the next columns of this one."""
-    while len(cells) in below:
-        further, text = below.pop(len(cells))
-        if further > 1:
-            below[len(cells)] = further - 1, text
-        cells.append(text)
-
-
 def _span(cell: lxml_html.HtmlElement, name: str) -> int:
     value = (cell.get(name) or "").strip()
-    return min(max(int(value), 1), MAX_SPAN) if value.isascii() and value.isdigit() else 1
+    return max(int(value[:4]), 1) if value.isascii() and value.isdigit() else 1
 
 
 def _parts(parent: etree._Element, tables: list[_Table], quotes: int = 0) -> Iterator[TextBuilder]:

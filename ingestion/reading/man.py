@@ -1,7 +1,7 @@
 """Read manual pages: sections, options with what they do, examples.
 
-Flow: file bytes -> **here** -> `man_page.py` -> `Document`. Pure. Pages in mdoc, the language of the BSDs, are refused:
-`mandoc` converts them.
+Flow: file bytes -> `roff.py` -> **here** -> `markup.py` -> `Document`. Pure. Pages in mdoc, the language of the
+BSDs, are refused: `mandoc` converts them.
 
 Options and other tagged paragraphs are items, "-a, --all: show everything"; what is set without filling is code. Words
 that are bold or in italics are words like others.
@@ -11,16 +11,17 @@ import re
 
 from errors import UnreadableError
 from index.documents.store import Document
-from ingestion.reading.man_page import Page
-from ingestion.reading.markup import Items, finished
-from ingestion.reading.roff import Roff
+from ingestion.reading.markup import Items, finished, table
+from ingestion.reading.roff import Roff, table_rows
 from ingestion.reading.text import decode, one_line
+from ingestion.reading.text_builder import TextBuilder
 
 # Pages that old versions of Pod::Man wrote call their subsections `.Sh` too, but begin with `.TH`.
 _HEADER = re.compile(r"^[.'][ \t]*(TH|Dd|Dt|Sh)\b", re.M)
 _CODING = re.compile(rb"coding:[ \t]*([\w.-]{1,40})")
 # Several tags of one paragraph are its term together, up to this length.
 MAX_TAG_CHARS = 1000
+MAX_TERM_CHARS = 300
 # A page on many functions is called by the first one.
 MAX_NAME_CHARS = 80
 _BULLETS = frozenset("•·*-–—o○")
@@ -41,12 +42,17 @@ _LAYOUT = frozenset(
 _NAME_LINE = re.compile(r"(.+?)(?<!\s)\s++[-–—]++\s++(\S.*)", re.S)
 
 
-class _Man(Page):
-    """A page in the language of `man`."""
+class _Man:
+    """A page in the language of `man`, as it grows: paragraphs, items and code."""
 
     def __init__(self, roff: Roff) -> None:
-        super().__init__(roff)
+        self.builder = TextBuilder()
         self.name = self.section = ""
+        self._roff = roff
+        self._item: Items | None = None  # that the paragraph belongs to
+        self._code: list[str] | None = None  # lines of code that are being gathered
+        self._pending: list[str] = []  # of the paragraph
+        self._glued = False  # the next text stands right behind the last one
         self._depth = 0
         self._tag: list[str] | None = None  # lines of the tag are awaited
         self._heading = 0  # the next line is a heading of this level
@@ -54,7 +60,7 @@ class _Man(Page):
         self._said = self._marked = False  # the paragraph has text; it begins with a mark, as an option does
 
     def read(self) -> None:
-        for name, rest in self.roff.lines():
+        for name, rest in self._roff.lines():
             if name:
                 self._request(name, rest)
             else:
@@ -62,37 +68,63 @@ class _Man(Page):
                     self._marked = rest.startswith(("\\f", "\\-"))
                 self._said = True
                 continued = rest.endswith("\\c")
-                self._text(self.roff.plain(rest))
+                self._text(self._roff.plain(rest))
                 if continued:
-                    self.glued = True
-        self.end_code()
+                    self._glued = True
+        self._end_code()
         self._end_item()
 
     def _end_item(self) -> None:
+        """End the paragraph and the item that it belongs to."""
         if self._tag is not None:
             self._begin_item("")
-        self.end_item()
+        self._flush()
+        self._begin_words()
+        self._item = None
+
+    def _begin_words(self) -> None:
+        """Write the item's term, if nothing of the item is written: something else follows."""
+        if self._item:
+            self._item.begin()
 
     def _text(self, line: str) -> None:
         if self._heading:
             self._section(line, self._heading)
-        elif self._tag is not None and self.code is None:
+        elif self._tag is not None and self._code is None:
             if line.strip():
                 self._begin_item(line)
         else:
-            self.text(line)
+            self._add(line)
+
+    def _add(self, line: str) -> None:
+        """Add a line of text, without escapes, to the paragraph or the code."""
+        if self._code is not None:
+            if self._glued and self._code:
+                self._code[-1] += line
+            else:
+                self._code.append(line)
+        elif not line.strip():
+            self._flush()
+        else:
+            if line[0] in " \t":
+                self._break_line()
+            if self._pending and self._pending[-1] != "\n" and not self._glued:
+                self._pending.append(" ")
+            self._pending.append(line.lstrip())
+        self._glued = False
+
+    def _break_line(self) -> None:
+        """End the line, not the paragraph."""
+        if self._pending and self._pending[-1] != "\n":
+            self._pending.append("\n")
 
     def _begin_item(self, tag: str) -> None:
         tags = [*filter(None, map(one_line, (*(self._tag or ()), tag)))]
         self._tag = None
         term = ", ".join(tags)
         number = _NUMBER.fullmatch(term)
-        if term in _BULLETS or not term:
-            self.item = Items(self.builder, self._depth)
-        elif number:
-            self.item = Items(self.builder, self._depth, int(number[1]))
-        else:
-            self.item = Items(self.builder, self._depth, term=term)
+        shown = "" if number or term in _BULLETS else term
+        self._item = Items(self.builder, self._depth, int(number[1]) if number else None, shown)
 
     def _section(self, title: str, level: int) -> None:
         if not title.strip():
@@ -100,15 +132,42 @@ class _Man(Page):
             return
         self._end_item()
         self._heading = self._depth = 0
-        self.heading(title, level)
+        self._end_code()
+        self.builder.heading(title, level)
 
-    def flush(self) -> None:
+    def _flush(self) -> None:
         """End the paragraph."""
-        super().flush()
-        self._said = False
+        lines = "".join(self._pending).split("\n")
+        self._pending, self._said = [], False
+        text = "\n".join(filter(None, map(one_line, lines)))
+        if text and self._item:
+            self._item.paragraph(text)
+        elif text:
+            self.builder.paragraph(text)
+
+    def _taken_term(self) -> str:
+        """Return the paragraph as the term of what follows, and begin a new one; `""` if it reads like a sentence."""
+        text = one_line("".join(self._pending))
+        if len(text) > MAX_TERM_CHARS or "\n" in self._pending or text[-1:] in (".", ":"):
+            return ""
+        self._pending = []
+        return text
+
+    def _begin_code(self) -> None:
+        """Take the lines that follow as they are."""
+        if self._code is None:
+            self._flush()
+            self._begin_words()
+            self._code = []
+
+    def _end_code(self) -> None:
+        """Write the code that was gathered, if any was."""
+        if self._code is not None:
+            self.builder.code("\n".join(self._code))
+            self._code = None
 
     def _request(self, name: str, rest: str) -> None:  # noqa: C901, PLR0912, PLR0915 - one branch a macro
-        arguments = self.roff.arguments(rest)
+        arguments = self._roff.arguments(rest)
         if name in _PAIRED_FONTS:
             self._text("".join(arguments))
         elif name in _FONTS:
@@ -116,52 +175,54 @@ class _Man(Page):
         elif name == "TH":
             self.name, self.section = (*arguments, "", "")[:2]
         elif name in ("SH", "SS", "Sh"):
-            self.end_code()
+            self._end_code()
             self._section(" ".join(arguments), 1 if name == "SH" else 2)
         elif name in _PARAGRAPHS:
-            if self.code is not None:
-                self.code.append("")
+            if self._code is not None:
+                self._code.append("")
             else:
                 self._end_item()
         elif name == "TP":
-            self.end_code()
+            self._end_code()
             self._end_item()
             self._tag = []
         elif name == "TQ":
             self._more_tags()
         elif name in ("IP", "Ip"):
-            self.end_code()
+            self._end_code()
             if arguments and arguments[0].strip():
                 self._end_item()
                 self._tag = []
                 self._begin_item(arguments[0])
             else:
-                self.flush()
+                self._flush()
         elif name == "RS":
             self._indent()
         elif name == "RE":
-            self.end_code()
+            self._end_code()
             self._end_item()
             self._depth = max(0, self._depth - 1)
         elif name in _CODE_BEGINS:
-            self.begin_code()
+            self._begin_code()
         elif name in _CODE_ENDS:
-            self.end_code()
+            self._end_code()
         elif name in ("br", "sp", "Sp"):
-            if self.code is not None:
+            if self._code is not None:
                 if name != "br":
-                    self.code.append("")
+                    self._code.append("")
             elif name == "br":
-                self.line_break()
+                self._break_line()
             else:
-                self.flush()
+                self._flush()
         elif name == "TS":
-            self.end_code()
-            self.table()
+            self._end_code()
+            self._flush()
+            self._begin_words()
+            table(self.builder, *table_rows(self._roff.raw("TE"), self._roff))
         elif name == "EQ":
-            self.builder.code("\n".join(self.roff.raw("EN")), "eqn")
+            self.builder.code("\n".join(self._roff.raw("EN")), "eqn")
         elif name == "so":
-            self.flush()
+            self._flush()
             self.builder.pair("include", " ".join(arguments))
         elif name in ("UR", "MT"):
             self._address = arguments[0] if arguments else ""
@@ -173,10 +234,10 @@ class _Man(Page):
         elif name == "OP":
             self._text(f"[{' '.join(arguments)}]")
         elif name == "SY":
-            self.flush()
+            self._flush()
             self._text(" ".join(arguments))
         elif name == "YS":
-            self.flush()
+            self._flush()
         elif name in _LAYOUT:
             return
         elif arguments and self.builder:  # above the first heading macros of the page's own are at work
@@ -184,28 +245,27 @@ class _Man(Page):
 
     def _more_tags(self) -> None:
         """Take the tag that was read, whose item has no words yet, as one of several."""
-        if self._tag is None and self.item:
-            self.flush()
-            again = not self.item.begun and len(self.item.term) < MAX_TAG_CHARS
+        if self._tag is None and self._item:
+            self._flush()
+            again = not self._item.begun and len(self._item.term) < MAX_TAG_CHARS
             if not again:
-                self.item.begin()
-            self._tag = [self.item.term] if again else []
-            self.item = None
+                self._item.begin()
+            self._tag = [self._item.term] if again else []
+            self._item = None
         elif self._tag is None:
             self._tag = []
 
     def _indent(self) -> None:
         """Begin what stands deeper; below an option, as AsciiDoc and DocBook are converted, that is what it does."""
-        self.end_code()
+        self._end_code()
         if self._tag is not None:
             self._begin_item("")
-        term = self.taken_term() if self._said and self._marked and self.item is None else ""
+        term = self._taken_term() if self._said and self._marked and self._item is None else ""
         if term:
-            self.item = Items(self.builder, self._depth, term=term)
+            self._item = Items(self.builder, self._depth, term=term)
         else:
-            self.flush()
-            if self.item:
-                self.item.begin()
+            self._flush()
+            self._begin_words()
         self._depth = min(self._depth + 1, 50)
 
 

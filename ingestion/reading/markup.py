@@ -1,25 +1,41 @@
-"""What readers of markup share: how a table is written, how a list is numbered and how a document is finished.
+"""What readers share: how a table's cells are laid out, how a list is numbered and how a document is finished.
 
-Flow: a format's reader -> **here** -> `TextBuilder` -> `Document`. Pure.
+Flow: a format's reader -> **here** -> `TextBuilder` -> `Document`. Pure. How tables of office files are written is the
+business of `office/tables.py`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from errors import UnreadableError
 from index.documents.store import Document, Metadata
 from index.documents.structure import Structure
 from ingestion.reading import fields
+from ingestion.reading.column_names import joined_names
 from ingestion.reading.text import clean, one_line, title_from_name
 from ingestion.reading.text_budget import BETWEEN_CELLS, Growth, check
 from ingestion.reading.text_builder import TextBuilder
 
 # Rows that are longer than this are written as a line for each cell, with the name of its column.
 WIDE_ROW_CHARS = 600
-MAX_SPAN = 50
+MAX_COLUMNS_SPANNED, MAX_ROWS_SPANNED = 50, 200
 
 
-def finished(builder: TextBuilder, doc_id: str, title: str | None = None, metadata: Metadata | None = None) -> Document:
+def finished(
+    builder: TextBuilder,
+    doc_id: str,
+    title: str | None = None,
+    metadata: Metadata | None = None,
+    *,
+    title_of: Callable[[str], str | None] = fields.title,
+) -> Document:
     """Return what was built as a document; without a title its first heading is, without headings the file's name.
+
+    Args:
+        builder: holds the whole text.
+        doc_id: the file's path.
+        title: its own.
+        metadata: what it says of itself.
+        title_of: makes a title of the first heading, or None where that says nothing.
 
     Raises:
         UnreadableError: nothing visible was built.
@@ -27,8 +43,8 @@ def finished(builder: TextBuilder, doc_id: str, title: str | None = None, metada
     text, blocks = builder.finished()
     if not text:
         raise UnreadableError("The file holds no text.", "Fill it or remove it.")
-    heading = next((text[slice(*block.inner)] for block in blocks if block.kind == "heading"), None)
-    name = fields.title(title) or fields.title(heading) or title_from_name(doc_id)
+    heading = next((text[slice(*block.inner)] for block in blocks if block.kind == "heading"), "")
+    name = fields.title(title) or title_of(heading) or title_from_name(doc_id)
     return Document(doc_id, name, text, metadata=metadata or {}, source=doc_id, structure=Structure(blocks))
 
 
@@ -46,7 +62,7 @@ def table(builder: TextBuilder, rows: Sequence[Sequence[str]], headers: int = 0,
     check(BETWEEN_CELLS * width * len(rows))
     even = [[*row, *[""] * (width - len(row))] for row in rows]
     head, body = even[:headers], even[headers:]
-    columns = [" ".join(dict.fromkeys(filter(None, names))) for names in zip(*head, strict=True)]
+    columns = joined_names(head, range(headers))
     if columns and all(columns) and any(sum(map(len, row)) > WIDE_ROW_CHARS for row in body):
         for row in body:
             builder.record(columns, row)
@@ -62,11 +78,15 @@ class Grid:
 
     What spans rows stands in each of them, what spans columns in the first one.
 
+    Args:
+        spread: what spans columns stands in each of them.
+
     Attributes:
         rows: those that are complete.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, spread: bool = False) -> None:
+        self._spread = spread
         self.rows: list[list[str]] = []
         self._cells: list[str] = []
         self._growth = Growth()
@@ -78,21 +98,28 @@ class Grid:
         self._take()
         return len(self._cells)
 
-    def cell(self, text: str, columns: int = 1, rows: int = 1) -> None:
-        """Add a cell; spans over `MAX_SPAN` are cut."""
-        self._take()
-        for shown in (text, *[""] * (min(columns, MAX_SPAN) - 1)):
-            if rows > 1:
-                self._below[len(self._cells)] = min(rows, MAX_SPAN) - 1, shown
-            self._cells.append(shown)
+    def cell(self, text: str, columns: int = 1, rows: int = 1) -> range:
+        """Add a cell, and return the columns that it spans, from 0.
 
-    def end_row(self) -> None:
-        """Complete the row; one without cells is dropped."""
+        Spans over `MAX_COLUMNS_SPANNED` and `MAX_ROWS_SPANNED` are cut.
+        """
         self._take()
-        if self._cells:
-            self._growth.add(sum(len(text) + BETWEEN_CELLS for text in self._cells))
-            self.rows.append(self._cells)
-            self._cells = []
+        place = len(self._cells)
+        columns = min(max(columns, 1), MAX_COLUMNS_SPANNED)
+        for shown in (text, *[text if self._spread else ""] * (columns - 1)):
+            if rows > 1:
+                self._below[len(self._cells)] = min(rows, MAX_ROWS_SPANNED) - 1, shown
+            self._cells.append(shown)
+        return range(place, place + columns)
+
+    def end_row(self) -> list[str]:
+        """Complete the row, and return it; one without cells is dropped."""
+        self._take()
+        row, self._cells = self._cells, []
+        if row:
+            self._growth.add(sum(len(text) + BETWEEN_CELLS for text in row))
+            self.rows.append(row)
+        return row
 
     def _take(self) -> None:
         while (place := len(self._cells)) in self._below:
@@ -144,3 +171,8 @@ def unindented(lines: Sequence[str]) -> str:
     full = [line for line in lines if line.strip()]
     indent = min((len(line) - len(line.lstrip(" ")) for line in full), default=0)
     return clean("\n".join(line[indent:] for line in lines))
+
+
+def next_line(lines: Sequence[str], place: int) -> int:
+    """Return the place of the first line from here that is not blank; behind the last one if all are."""
+    return next((at for at in range(place, len(lines)) if lines[at].strip()), len(lines))

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from index.documents.store import Document
 from ingestion.reading import fields
-from ingestion.reading.markup import Items, finished, table, unindented
+from ingestion.reading.markup import Items, finished, next_line, table, unindented
 from ingestion.reading.text import decode, one_line
 from ingestion.reading.text_builder import TextBuilder
 
@@ -205,7 +205,7 @@ class _Reader:
             return end
         end, words = _words(lines, place, term[2] or "", indent)
         if not words:
-            below = next((at for at in range(end, len(lines)) if lines[at].strip()), len(lines))
+            below = next_line(lines, end)
             if below < len(lines) and _indent(lines[below]) > indent and not _begins_block(lines[below]):
                 end, words = _words(lines, below, lines[below].strip(), indent)
         item = Items(self._builder, depth, term=_inline(term[1]))

@@ -25,7 +25,7 @@ from ingestion.reading.pdf_lines import drop_running_lines, join_broken_words
 from ingestion.reading.pdf_page import PageText, drawn_rules, is_bold, read_page, wide_spaces
 from ingestion.reading.pdf_rows import WrittenPage, blocks_of, span_of, write_page
 from ingestion.reading.pdf_tables import find_grids
-from ingestion.reading.pdf_title import SizedLine, choose_title
+from ingestion.reading.pdf_title import choose_title
 from ingestion.reading.pdf_type import Line, lines_of
 from ingestion.reading.text import clean, one_line
 from ingestion.reading.text_budget import Growth
@@ -96,7 +96,7 @@ def join_pages(pages: list[str]) -> tuple[str, tuple[int, ...]]:
     return text, tuple(min(start, len(text)) for start in starts)
 
 
-def _extract(data: bytes, *, ocr: bool) -> tuple[list[WrittenPage], str, list[SizedLine], Metadata]:
+def _extract(data: bytes, *, ocr: bool) -> tuple[list[WrittenPage], str, list[Line], Metadata]:
     """Return (the pages, title in the metadata or "", lines of the first page, what OCR says)."""
     try:
         document = pypdfium2.PdfDocument(data)
@@ -124,7 +124,7 @@ def _extract(data: bytes, *, ocr: bool) -> tuple[list[WrittenPage], str, list[Si
         pages = [
             write_page(page.text, page.wide, page.tables, found) for page, found in zip(read, headings, strict=True)
         ]
-        first_page = [SizedLine(line.text, line.points) for line in read[0].lines] if read else []
+        first_page = read[0].lines if read else []
         scans = [number for number, page in enumerate(read) if page.may_be_scan]
         return pages, title, first_page, _recognize(document, pages, scans) if ocr else {}
 

@@ -5,9 +5,9 @@ Flow: `pdf.py` (metadata and the first page's lines with their type sizes) -> **
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from statistics import median
 
+from ingestion.reading.pdf_type import Line
 from ingestion.reading.text import one_line, title_from_name
 from ingestion.reading.titles import is_title
 
@@ -15,15 +15,7 @@ _TOP_LINES = 15
 _LARGER_THAN_TEXT = 1.15
 
 
-@dataclass(frozen=True, slots=True)
-class SizedLine:
-    """A line of a page with the height of its type, in points."""
-
-    text: str
-    points: float
-
-
-def choose_title(in_metadata: str, first_page: Sequence[SizedLine], doc_id: str) -> str:
+def choose_title(in_metadata: str, first_page: Sequence[Line], doc_id: str) -> str:
     """Return the title of a PDF.
 
     A heading on the first page takes the place of the file's name only if it says all that the name says, or
@@ -37,7 +29,7 @@ def choose_title(in_metadata: str, first_page: Sequence[SizedLine], doc_id: str)
     return heading if heading and not says_more else name
 
 
-def largest_heading(lines: Sequence[SizedLine]) -> str | None:
+def largest_heading(lines: Sequence[Line]) -> str | None:
     """Return the lines in the largest type near the top of a page, joined; None if no type stands out."""
     lines = [line for line in lines if line.text.strip()]
     if not lines:

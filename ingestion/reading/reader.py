@@ -26,7 +26,7 @@ from settings import IngestSettings
 
 # Named, not imported: what parses is loaded in the child process alone.
 PARSER = "ingestion.reading.formats:read_file"
-LINES_PARSER = "ingestion.reading.page_lines:read_page_lines"
+LINES_PARSER = "ingestion.reading.html:read_page_lines"
 
 # So many members of one file may end the process that reads them before the rest is given up.
 MAX_DEATHS = 20

@@ -1,6 +1,6 @@
 """Lines of roff, the language of manual pages: requests and text, escapes as the characters that they stand for.
 
-Flow: text of a manual page -> **here** -> `man.py` and `mdoc.py`. Pure; linear in the text's length.
+Flow: text of a manual page -> **here** -> `man.py`. Pure; linear in the text's length.
 
 Of the language so much is understood as manual pages use: comments, strings, conditions, tables. Definitions of macros
 are passed over; nothing is computed.

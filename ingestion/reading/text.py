@@ -55,7 +55,7 @@ def decode(data: bytes, declared: str | None = None) -> str:
             return data.decode(encoding)
         except (ValueError, LookupError):  # a name that holds NUL is neither found nor missing
             continue
-    return _decode_by_looks(data)
+    return data.decode(_encoding_by_looks(data) or "utf-8", errors="replace")
 
 
 def encoding_of(sample: bytes) -> str:
@@ -153,11 +153,6 @@ def _utf16_without_mark(sample: bytes) -> str | None:
     if odd > 20 * even:
         return "utf-16-le"
     return "utf-16-be" if even > 20 * odd else None
-
-
-def _decode_by_looks(data: bytes) -> str:
-    """Decode what is not clean UTF-8."""
-    return data.decode(_encoding_by_looks(data) or "utf-8", errors="replace")
 
 
 def _encoding_by_looks(data: bytes) -> str | None:

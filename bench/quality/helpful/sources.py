@@ -8,7 +8,6 @@ writes the header of a CSV file into each row.) Only office documents are read b
 
 from collections.abc import Callable, Collection, Iterator
 from contextlib import closing
-from functools import partial
 from json import loads
 from pathlib import Path
 
@@ -25,7 +24,7 @@ from ingestion.reading.office.xlsx import read_xlsx
 _MAX_OFFICE_BYTES = 100_000_000
 _OFFICE: dict[str, Callable[[bytes, str, int], Document]] = {
     ".docx": read_docx,
-    ".odt": partial(read_odf, "odt"),
+    ".odt": read_odf,
     ".xlsx": read_xlsx,
 }
 

@@ -12,10 +12,10 @@ from itertools import takewhile
 from typing import Any
 
 from index.documents.store import Document
+from ingestion.reading.column_names import joined_names
 from ingestion.reading.marks import lowered, raised
-from ingestion.reading.office.cells import SpanningCell, laid_out
+from ingestion.reading.markup import Grid, finished
 from ingestion.reading.office.drawings import CHART, RELATED_ID, add_chart, alternative_text
-from ingestion.reading.office.finished import finished
 from ingestion.reading.office.formulas import FORMULA, formula
 from ingestion.reading.office.package import Package
 from ingestion.reading.office.tables import add_table
@@ -23,6 +23,7 @@ from ingestion.reading.office.trailing import Trailing
 from ingestion.reading.office.word_styles import MAIN, NO, VAL, Lists, Styles, is_on, numbering, outline_level
 from ingestion.reading.office.word_symbols import SYMBOL, checkbox, in_font, symbol
 from ingestion.reading.text_builder import TextBuilder
+from ingestion.reading.titles import own_title
 
 _P, _TABLE, _TR, _TC, _T = (f"{MAIN}{name}" for name in ("p", "tbl", "tr", "tc", "t"))
 _CONTROL = f"{MAIN}sdt"
@@ -62,7 +63,7 @@ def read_docx(data: bytes, doc_id: str, max_bytes: int) -> Document:
         walk.end()
     except (ValueError, LookupError, RecursionError) as error:
         raise package.damaged() from error
-    return finished(builder, doc_id, *package.properties())
+    return finished(builder, doc_id, *package.properties(), title_of=own_title)
 
 
 class _Walk:
@@ -186,8 +187,7 @@ class _Walk:
                 self.blocks(cell)
             return
         laid = self._laid_out(cells)
-        names = [" ".join(dict.fromkeys(filter(None, column))) for column in zip(*laid[:headers], strict=False)]
-        add_table(self._builder, laid[headers:], names)
+        add_table(self._builder, laid[headers:], joined_names(laid[:headers], range(headers)))
         for picture in _own(table, _PICTURE):
             self._builder.caption(alternative_text(picture))
 
@@ -210,11 +210,12 @@ class _Walk:
     def _laid_out(self, rows: list[list[Any]]) -> list[list[str]]:
         """Return the rows with merged cells filled; a cell that goes on from above says so itself."""
         above: dict[int, str] = {}
-        laid = []
+        grid = Grid(spread=True)
         for row in rows:
             before = row[0].getparent().find(f"{MAIN}trPr/{MAIN}gridBefore") if row else None
             column = int(before.get(VAL, 0)) if before is not None else 0
-            spanning = [SpanningCell("", column)] if column else []
+            if column:
+                grid.cell("", column)
             for cell in row:
                 text = " ".join(" ".join(self._cell_texts(cell)).split())
                 merge = cell.find(f"{MAIN}tcPr/{MAIN}vMerge")
@@ -224,9 +225,9 @@ class _Walk:
                 width = int(span.get(VAL, 1)) if span is not None else 1
                 above[column] = text
                 column += width
-                spanning.append(SpanningCell(text, width))
-            laid.append(spanning)
-        return laid_out(laid)
+                grid.cell(text, width)
+            grid.end_row()
+        return grid.rows
 
     def _cell_texts(self, cell: Any) -> Iterator[str]:
         for paragraph in _own(cell, _P, within_boxes=True):

@@ -13,11 +13,13 @@ from urllib.parse import unquote, urldefrag
 
 from errors import UnreadableError
 from index.documents.store import Document
+from ingestion.reading import fields
+from ingestion.reading.markup import finished
 from ingestion.reading.office import xhtml
-from ingestion.reading.office.finished import finished
 from ingestion.reading.office.package import Package, dublin_core, parse_html, parse_xml
 from ingestion.reading.text import decode, one_line
 from ingestion.reading.text_builder import TextBuilder
+from ingestion.reading.titles import own_title
 
 _OPF = "{http://www.idpf.org/2007/opf}"
 _NCX = "{http://www.daisy.org/z3986/2005/ncx/}"
@@ -63,9 +65,10 @@ def read_epub(data: bytes, doc_id: str, max_bytes: int) -> Document:
                 xhtml.add_blocks(builder, chapter)
     except RecursionError as error:
         raise package.damaged() from error
-    title, author = dublin_core(book)
+    title, metadata = dublin_core(book)
     language = next((one.text for one in book.iter("{http://purl.org/dc/elements/1.1/}language")), None)
-    return finished(builder, doc_id, title, author, language=language)
+    metadata |= fields.metadata({"language": language}, without=())
+    return finished(builder, doc_id, title, metadata, title_of=own_title)
 
 
 def _refuse_protected(package: Package) -> None:

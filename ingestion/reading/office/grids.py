@@ -94,6 +94,10 @@ def add_sheets(builder: TextBuilder, sheets: Iterable[Sheet]) -> None:
         _add_rows(builder, sheet, columns, rows)
 
 
+def no_title(name: str) -> None:
+    """Make no title of the name of a sheet."""
+
+
 def _filled(sheet: Sheet) -> tuple[list[int], dict[int, list[Cell]]]:
     """Return the columns that hold anything, and of these the rows that do, with merged cells filled."""
     cells = {place: {at: cell for at, cell in row.items() if cell.text.strip()} for place, row in sheet.rows.items()}

@@ -12,16 +12,17 @@ from typing import Any
 
 from errors import UnreadableError
 from index.documents.store import Document
+from ingestion.reading.column_names import joined_names
 from ingestion.reading.marks import lowered, raised
-from ingestion.reading.office.cells import SpanningCell, laid_out
-from ingestion.reading.office.finished import finished
-from ingestion.reading.office.grids import Area, Cell, Sheet, add_sheets
+from ingestion.reading.markup import Grid, finished
+from ingestion.reading.office.grids import Area, Cell, Sheet, add_sheets, no_title
 from ingestion.reading.office.package import Package, dublin_core
 from ingestion.reading.office.tables import MAX_CELLS, add_table
 from ingestion.reading.office.trailing import Trailing
 from ingestion.reading.text import one_line
 from ingestion.reading.text_budget import BETWEEN_CELLS, Growth
 from ingestion.reading.text_builder import TextBuilder
+from ingestion.reading.titles import own_title
 
 
 def _namespace(name: str) -> str:
@@ -43,16 +44,16 @@ _FIGURES = frozenset(("float", "percentage", "currency"))
 _FURNITURE = frozenset(("header", "footer", "date-time", "page-number"))
 # A cell is written once and repeated; there are no more columns.
 _MAX_COLUMNS = 16_384
-_KINDS = {"odt": "text", "odp": "presentation", "ods": "spreadsheet"}
 _QUOTES = frozenset(("Quotations", "Quotation"))
 _CODE = frozenset(("Preformatted_20_Text", "Source_20_Text"))
 
 
-def read_odf(suffix: str, data: bytes, doc_id: str, max_bytes: int) -> Document:
+def read_odf(data: bytes, doc_id: str, max_bytes: int) -> Document:
     """Return the document; its title is the one in its properties, else its first heading, else the file's name.
 
+    Each slide of a presentation is a section, and so is each sheet of a workbook.
+
     Args:
-        suffix: what it is: "odt", a text; "odp", slides, each a section; "ods", sheets, each a section.
         data: the file.
         doc_id: the file's path.
         max_bytes: how much its parts may hold together, unpacked.
@@ -60,13 +61,13 @@ def read_odf(suffix: str, data: bytes, doc_id: str, max_bytes: int) -> Document:
     Raises:
         UnreadableError: no such file, damaged, encrypted, too large unpacked, or without text.
     """
-    kind = _KINDS[suffix]
-    package = Package(data, max_bytes, f"OpenDocument {kind}", "content.xml")
+    package = Package(data, max_bytes, "OpenDocument file", "content.xml")
     manifest = package.xml("META-INF/manifest.xml")
     if manifest is not None and next(manifest.iter(f"{_MANIFEST}encryption-data"), None) is not None:
-        raise UnreadableError(f"The OpenDocument {kind} is encrypted.", "Save it without a password.")
+        raise UnreadableError("The OpenDocument file is encrypted.", "Save it without a password.")
     root = package.needed_xml("content.xml")
-    body = root.find(f"{_OFFICE}body/{_OFFICE}{kind}")
+    bodies = {kind: root.find(f"{_OFFICE}body/{_OFFICE}{kind}") for kind in ("text", "presentation", "spreadsheet")}
+    kind, body = next(((kind, body) for kind, body in bodies.items() if body is not None), ("", None))
     if body is None:
         raise package.damaged()
     builder = TextBuilder()
@@ -81,7 +82,8 @@ def read_odf(suffix: str, data: bytes, doc_id: str, max_bytes: int) -> Document:
         walk.end()
     except (ValueError, LookupError, RecursionError) as error:
         raise package.damaged() from error
-    return finished(builder, doc_id, *dublin_core(package.xml("meta.xml")), headings=kind != "spreadsheet")
+    title, metadata = dublin_core(package.xml("meta.xml"))
+    return finished(builder, doc_id, title, metadata, title_of=no_title if kind == "spreadsheet" else own_title)
 
 
 class _Walk:
@@ -246,23 +248,20 @@ class _Walk:
         return False
 
     def _table(self, table: Any) -> None:
-        rows = [*_rows(table)]
-        cells = [[*map(self._spanning, row.iterchildren(_CELL))] for row in rows]
-        if max(map(len, cells), default=0) < 2:
-            for row in rows:
-                for cell in row.iterchildren(_CELL):
-                    self.blocks(cell)
+        rows = [(row, [*row.iterchildren(_CELL)]) for row in _rows(table)]
+        if max((len(cells) for _, cells in rows), default=0) < 2:
+            for cell in (cell for _, cells in rows for cell in cells):
+                self.blocks(cell)
             return
-        laid = laid_out(cells)
-        headers = sum(row.getparent().tag == _HEADER_ROWS for row in rows)
-        headers = headers if headers < len(rows) else 0
-        names = [" ".join(dict.fromkeys(filter(None, column))) for column in zip(*laid[:headers], strict=False)]
-        add_table(self._builder, laid[headers:], names)
-
-    def _spanning(self, cell: Any) -> SpanningCell:
-        text = " ".join(" ".join(map(self._text, cell.iter(_P, _H))).split())
-        columns = cell.get(f"{_TABLE}number-columns-spanned") or cell.get(f"{_TABLE}number-columns-repeated", 1)
-        return SpanningCell(text, int(columns), int(cell.get(f"{_TABLE}number-rows-spanned", 1)))
+        grid, headers = Grid(spread=True), 0
+        for row, cells in rows:
+            for cell in cells:
+                text = " ".join(" ".join(map(self._text, cell.iter(_P, _H))).split())
+                columns = cell.get(f"{_TABLE}number-columns-spanned") or cell.get(f"{_TABLE}number-columns-repeated", 1)
+                grid.cell(text, int(columns), int(cell.get(f"{_TABLE}number-rows-spanned", 1)))
+            headers += bool(grid.end_row()) and row.getparent().tag == _HEADER_ROWS
+        headers = headers if headers < len(grid.rows) else 0
+        add_table(self._builder, grid.rows[headers:], joined_names(grid.rows[:headers], range(headers)))
 
     def _style_names(self, element: Any) -> tuple[str, str]:
         """Return a paragraph's style and the one that it is based upon, which is the one people chose."""

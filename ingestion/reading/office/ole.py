@@ -7,6 +7,7 @@ folder alone, so that a picture of a document inside a workbook is not taken for
 import struct
 
 from errors import UnreadableError
+from index.documents.store import Document
 
 MAGIC = b"\xd0\xcf\x11\xe0"
 _REFUSED = (
@@ -18,6 +19,16 @@ _WORKBOOKS = frozenset(("workbook", "book"))
 _ENTRY_BYTES = 128
 _MAX_SECTORS = 100_000
 _MAX_ENTRIES = 10_000
+
+
+def read_ole(data: bytes, doc_id: str) -> Document:  # noqa: ARG001 - as all readers
+    """Refuse a file of an old Office format.
+
+    Raises:
+        UnreadableError: always.
+    """
+    remedy = "Save it in a format of today, such as .docx or .pptx."
+    raise refusal(data) or UnreadableError("This is a file of an old Office format, or a damaged one.", remedy)
 
 
 def holds_workbook(data: bytes) -> bool:

@@ -17,11 +17,14 @@ from urllib.parse import unquote
 from lxml import etree
 
 from errors import UnreadableError
+from index.documents.store import Metadata
+from ingestion.reading import fields
 from ingestion.reading.office import ole
 from ingestion.reading.titles import own_title
 
 MAX_MEMBERS = 50_000
 _CHUNK_BYTES = 1 << 20
+_PROGRAMS = ("python-docx", "openpyxl", "python-pptx", "Apache POI", "PHPExcel", "Unknown")
 _RELATIONS = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"
 _DUBLIN_CORE = "{http://purl.org/dc/elements/1.1/}"
 # The strict form of Office Open XML differs in its names alone.
@@ -154,8 +157,8 @@ class Package:
         """Return the first member of a kind that a part points to; None if it points to none."""
         return next((one.target for one in self.relations(name).values() if one.kind == kind), None)
 
-    def properties(self) -> tuple[str | None, str | None]:
-        """Return title and author of an Office Open XML document, as far as they say something."""
+    def properties(self) -> tuple[str | None, Metadata]:
+        """Return the title of an Office Open XML document, and its author, as far as they say something."""
         root = self.xml(self.related("", "core-properties") or "docProps/core.xml")
         return dublin_core(root)
 
@@ -198,10 +201,15 @@ def parse_html(data: bytes, damaged: UnreadableError) -> Any:
     return root
 
 
-def dublin_core(root: Any) -> tuple[str | None, str | None]:
-    """Return title and author below an element with properties, as far as they say something."""
+def signed(author: str | None) -> Metadata:
+    """Return a document's author as its metadata; nothing for a library that signs what it writes."""
+    return fields.metadata({"author": None if author in _PROGRAMS else author}, without=())
+
+
+def dublin_core(root: Any) -> tuple[str | None, Metadata]:
+    """Return the title below an element with properties, and the author, as far as they say something."""
     if root is None:
-        return None, None
+        return None, {}
     title = next((found for one in root.iter(f"{_DUBLIN_CORE}title") if (found := own_title(one.text))), None)
     author = next((one.text for one in root.iter(f"{_DUBLIN_CORE}creator") if (one.text or "").strip()), None)
-    return title, author
+    return title, signed(author)

@@ -12,7 +12,7 @@ from typing import Any
 
 from index.documents.store import Document
 from ingestion.reading.marks import lowered, raised
-from ingestion.reading.office.cells import SpanningCell, laid_out
+from ingestion.reading.markup import Grid, finished
 from ingestion.reading.office.drawings import (
     CHART,
     DIAGRAM,
@@ -23,12 +23,12 @@ from ingestion.reading.office.drawings import (
     alternative_text,
     diagram_lines,
 )
-from ingestion.reading.office.finished import finished
 from ingestion.reading.office.formulas import FORMULA, formula
 from ingestion.reading.office.package import Package
 from ingestion.reading.office.tables import add_table
 from ingestion.reading.text import one_line
 from ingestion.reading.text_builder import TextBuilder
+from ingestion.reading.titles import own_title
 
 _MAIN = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
@@ -78,7 +78,7 @@ def read_pptx(data: bytes, doc_id: str, max_bytes: int) -> Document:
                 _Slide(package, slide.target, builder).add(number)
     except (ValueError, LookupError, RecursionError) as error:
         raise package.damaged() from error
-    return finished(builder, doc_id, *package.properties())
+    return finished(builder, doc_id, *package.properties(), title_of=own_title)
 
 
 class _Slide:
@@ -181,18 +181,16 @@ class _Slide:
                 self._builder.paragraph(text)
 
     def _table(self, table: Any) -> None:
-        rows = []
+        grid = Grid(spread=True)
         for row in table.iterchildren(f"{DRAWING}tr"):
-            cells = []
             for cell in row.iterchildren(f"{DRAWING}tc"):
                 if cell.get("hMerge", "0") in _NO and cell.get("vMerge", "0") in _NO:
                     columns, down = int(cell.get("gridSpan", 1)), int(cell.get("rowSpan", 1))
-                    cells.append(SpanningCell(" ".join(map(_line, cell.iter(f"{DRAWING}p"))), columns, down))
-            rows.append(cells)
-        laid = laid_out(rows)
+                    grid.cell(" ".join(map(_line, cell.iter(f"{DRAWING}p"))), columns, down)
+            grid.end_row()
         properties = table.find(f"{DRAWING}tblPr")
-        headed = properties is not None and properties.get("firstRow", "0") not in _NO and len(laid) > 1
-        add_table(self._builder, laid[headed:], laid[0] if headed else ())
+        headed = properties is not None and properties.get("firstRow", "0") not in _NO and len(grid.rows) > 1
+        add_table(self._builder, grid.rows[headed:], grid.rows[0] if headed else ())
 
     def _notes(self) -> str:
         path = next((one.target for one in self._relations.values() if one.kind == "notesSlide"), None)

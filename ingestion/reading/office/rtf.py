@@ -15,8 +15,10 @@ from typing import Literal
 from errors import UnreadableError
 from index.documents.store import Document
 from ingestion.reading.marks import lowered, raised
-from ingestion.reading.office.finished import finished
+from ingestion.reading.markup import finished
+from ingestion.reading.office.package import signed
 from ingestion.reading.office.tables import add_table
+from ingestion.reading.office.trailing import Trailing
 from ingestion.reading.text import one_line
 from ingestion.reading.text_builder import TextBuilder
 from ingestion.reading.titles import own_title
@@ -106,7 +108,7 @@ def read_rtf(data: bytes, doc_id: str) -> Document:
         raise UnreadableError("This is not an RTF document, or a damaged one.", "Open it and save it again.")
     walk = _Walk()
     walk.read(data)
-    return finished(walk.builder, doc_id, own_title(walk.title), one_line(walk.author) or None)
+    return finished(walk.builder, doc_id, own_title(walk.title), signed(walk.author), title_of=own_title)
 
 
 class _Walk:
@@ -127,8 +129,7 @@ class _Walk:
         self._plain = False  # some text of the cell is not bold
         self._label = ""
         self._note: list[str] = []
-        self._notes: list[str] = []
-        self._noted = 0
+        self._trailing = Trailing(self.builder)
         self._paragraph = _Paragraph()
         self._cell: list[str] = []
         self._row = _Row()
@@ -178,9 +179,7 @@ class _Walk:
         if self._stack:
             self._group = self._stack.pop()
         if closed.into == "note" != self._group.into:
-            if text := one_line("".join(self._note)):
-                self._noted += 1
-                self._notes.append(f"Footnote {self._noted}: {text}")
+            self._trailing.note(one_line("".join(self._note)), at_end=False)
             self._note = []
         elif closed.into == "style" and self._style.name.endswith(";"):
             self._style.name = self._style.name.rstrip(";").strip().casefold()
@@ -399,7 +398,7 @@ class _Walk:
             self.builder.item(mark + text, depth=self._paragraph.depth, number=number)
         else:
             self.builder.paragraph(text)
-        self._add_notes()
+        self._trailing.end_block()
 
     def _end_cell(self) -> None:
         self._paragraph.in_table = True
@@ -436,12 +435,7 @@ class _Walk:
             headed = len(rows) > 1 and (rows[0].is_header or _is_bold(rows[0])) and not _is_bold(rows[1])
             texts = [[cell.text for cell in row.cells] for row in rows]
             add_table(self.builder, texts[headed:], texts[0] if headed else ())
-        self._add_notes()
-
-    def _add_notes(self) -> None:
-        notes, self._notes = self._notes, []
-        for text in notes:
-            self.builder.paragraph(text)
+        self._trailing.end_block()
 
 
 def _level(paragraph: _Paragraph, style: _Style) -> int | None:

@@ -6,8 +6,9 @@ Flow: `epub.py` (a chapter's root element) -> **here** -> `TextBuilder`. Pure. W
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ingestion.reading.column_names import joined_names
 from ingestion.reading.marks import lowered, raised
-from ingestion.reading.office.cells import SpanningCell, laid_out
+from ingestion.reading.markup import Grid
 from ingestion.reading.office.tables import add_table
 from ingestion.reading.text_builder import TextBuilder
 
@@ -101,23 +102,20 @@ def _add_definitions(builder: TextBuilder, element: Any) -> None:
 
 
 def _add_table(builder: TextBuilder, table: Any) -> None:
-    rows: list[list[SpanningCell]] = []
-    headers = 0
+    grid, headers = Grid(spread=True), 0
     for row in table.iter():
         if _name(row) == "caption":
             builder.caption(_text(row))
         if _name(row) != "tr":
             continue
         cells = [one for one in row if _name(one) in {"td", "th"}]
-        if cells and headers == len(rows) and all(_name(one) == "th" for one in cells):
+        if cells and headers == len(grid.rows) and all(_name(one) == "th" for one in cells):
             headers += 1
-        rows.append(
-            [SpanningCell(_text(one), _int(one.get("colspan"), 1), _int(one.get("rowspan"), 1)) for one in cells]
-        )
-    laid = laid_out(rows)
-    headers = headers if headers < len(laid) else 0
-    names = [" ".join(dict.fromkeys(filter(None, column))) for column in zip(*laid[:headers], strict=False)]
-    add_table(builder, laid[headers:], names)
+        for one in cells:
+            grid.cell(_text(one), _int(one.get("colspan"), 1), _int(one.get("rowspan"), 1))
+        grid.end_row()
+    headers = headers if headers < len(grid.rows) else 0
+    add_table(builder, grid.rows[headers:], joined_names(grid.rows[:headers], range(headers)))
 
 
 def _text(element: Any) -> str:

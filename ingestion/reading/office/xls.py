@@ -16,10 +16,10 @@ from xlrd.sheet import Sheet as XlsSheet
 from errors import UnreadableError
 from index.documents.store import Document
 from ingestion.reading.marks import lowered, raised
+from ingestion.reading.markup import finished
 from ingestion.reading.office import ole
 from ingestion.reading.office.cell_values import shown_number
-from ingestion.reading.office.finished import finished
-from ingestion.reading.office.grids import Area, Cell, Sheet, add_sheets
+from ingestion.reading.office.grids import Area, Cell, Sheet, add_sheets, no_title
 from ingestion.reading.office.number_format import BUILT_IN
 from ingestion.reading.text_builder import TextBuilder
 
@@ -52,7 +52,7 @@ def read_xls(data: bytes, doc_id: str) -> Document:
         raise UnreadableError(
             "This is not an Excel workbook, or a damaged one.", "Open it and save it again as .xlsx."
         ) from error
-    return finished(builder, doc_id, None, headings=False)
+    return finished(builder, doc_id, title_of=no_title)
 
 
 def _sheets(book: Book) -> Iterator[Sheet]:

@@ -12,10 +12,10 @@ from typing import Any
 
 from index.documents.store import Document
 from ingestion.reading.marks import lowered, raised
+from ingestion.reading.markup import finished
 from ingestion.reading.office import number_format
 from ingestion.reading.office.cell_values import Budget, shown_number
-from ingestion.reading.office.finished import finished
-from ingestion.reading.office.grids import Area, Cell, Sheet, add_sheets
+from ingestion.reading.office.grids import Area, Cell, Sheet, add_sheets, no_title
 from ingestion.reading.office.package import Package
 from ingestion.reading.office.tables import MAX_CELLS
 from ingestion.reading.office.xlsb import BinaryWorkbook
@@ -51,7 +51,7 @@ def read_xlsx(data: bytes, doc_id: str, max_bytes: int) -> Document:
         add_sheets(builder, workbook(package, path, Budget(MAX_CELLS, max_bytes // 8)).sheets())
     except (ValueError, LookupError, OverflowError, RecursionError) as error:
         raise package.damaged() from error
-    return finished(builder, doc_id, *package.properties(), headings=False)
+    return finished(builder, doc_id, *package.properties(), title_of=no_title)
 
 
 class _Workbook:

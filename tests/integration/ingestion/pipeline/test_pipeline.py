@@ -33,8 +33,31 @@ def library(tmp_path: Path, reader: Reader) -> Iterator[Library]:
     library.close()
 
 
-def records(*rows: dict[str, str]) -> str:
-    return "".join(json.dumps(row) + "\n" for row in rows)
+def write_rows(library: Library, name: str, **rows: str) -> None:
+    """Write a file of records, each with an id and a text."""
+    lines = (json.dumps({"id": doc_id, "text": text}) + "\n" for doc_id, text in rows.items())
+    (library.files / name).write_text("".join(lines))
+
+
+def text_of(library: Library, doc_id: str) -> str:
+    document = library.corpus.documents.get(doc_id)
+    assert document is not None
+    return document.text.strip()
+
+
+@pytest.fixture
+def uncuttable(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+    """Texts with these words cannot be cut."""
+    split = TreeSplitter.split
+
+    def give_up(self: TreeSplitter, document: Document) -> SpanTree:
+        if "water" in document.text or "Gamma" in document.text:
+            raise UnreadableError("The text cannot be cut into sentences (TimeoutError).", "Look at it.")
+        return split(self, document)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(TreeSplitter, "split", give_up)
+        yield patched
 
 
 @pytest.mark.promise("C11", "D29")
@@ -95,10 +118,9 @@ def test_a_touched_file_with_the_same_text_is_not_embedded_again(library: Librar
 
 @pytest.mark.promise("G04")
 def test_a_record_taken_out_of_a_file_vanishes(library: Library) -> None:
-    both = [{"id": "a", "text": "Alpha text."}, {"id": "b", "text": "Beta text."}]
-    (library.files / "rows.jsonl").write_text(records(*both))
+    write_rows(library, "rows.jsonl", a="Alpha text.", b="Beta text.")
     library.ingest()
-    (library.files / "rows.jsonl").write_text(records(both[1]))
+    write_rows(library, "rows.jsonl", b="Beta text.")
 
     summary = library.ingest()
 
@@ -122,7 +144,7 @@ def test_a_bad_line_costs_itself_and_is_tried_again(library: Library) -> None:
 
 
 def test_a_damaged_file_keeps_its_last_good_version(library: Library) -> None:
-    (library.files / "rows.jsonl").write_text(records({"id": "a", "text": "Alpha text."}))
+    write_rows(library, "rows.jsonl", a="Alpha text.")
     library.ingest()
     (library.files / "rows.jsonl").write_text("{broken\n")
 
@@ -133,25 +155,22 @@ def test_a_damaged_file_keeps_its_last_good_version(library: Library) -> None:
 
 
 def test_an_id_that_another_file_owns_is_refused_with_its_owner(library: Library) -> None:
-    (library.files / "one.jsonl").write_text(records({"id": "same", "text": "First."}))
-    (library.files / "two.jsonl").write_text(records({"id": "same", "text": "Second."}))
+    write_rows(library, "one.jsonl", same="First.")
+    write_rows(library, "two.jsonl", same="Second.")
 
     for _ in range(2):
         summary = library.ingest()
         assert [failure["source"] for failure in summary.failed] == ["two.jsonl"]
         assert "taken by one.jsonl" in summary.failed[0]["reason"]
-    document = library.corpus.documents.get("same")
-    assert document is not None
-    assert document.text.strip() == "First."
+    assert text_of(library, "same") == "First."
 
 
 def test_files_that_exchange_their_records_end_with_what_they_hold(library: Library) -> None:
-    first, second = library.files / "one.jsonl", library.files / "two.jsonl"
-    first.write_text(records({"id": "a", "text": "Alpha text."}))
-    second.write_text(records({"id": "b", "text": "Beta text."}))
+    write_rows(library, "one.jsonl", a="Alpha text.")
+    write_rows(library, "two.jsonl", b="Beta text.")
     library.ingest()
-    first.write_text(records({"id": "b", "text": "Beta text."}))
-    second.write_text(records({"id": "a", "text": "Alpha text."}))
+    write_rows(library, "one.jsonl", b="Beta text.")
+    write_rows(library, "two.jsonl", a="Alpha text.")
 
     library.ingest()
     summary = library.ingest()
@@ -162,10 +181,10 @@ def test_files_that_exchange_their_records_end_with_what_they_hold(library: Libr
 
 
 def test_a_refused_id_does_not_keep_what_its_file_no_longer_holds(library: Library) -> None:
-    (library.files / "one.jsonl").write_text(records({"id": "same", "text": "First."}))
-    (library.files / "two.jsonl").write_text(records({"id": "old", "text": "Once here."}))
+    write_rows(library, "one.jsonl", same="First.")
+    write_rows(library, "two.jsonl", old="Once here.")
     library.ingest()
-    (library.files / "two.jsonl").write_text(records({"id": "same", "text": "Second."}))
+    write_rows(library, "two.jsonl", same="Second.")
 
     summary = library.ingest()
 
@@ -174,12 +193,11 @@ def test_a_refused_id_does_not_keep_what_its_file_no_longer_holds(library: Libra
 
 
 def test_an_id_that_its_file_gave_up_goes_to_one_file_only(library: Library) -> None:
-    record = records({"id": "same", "text": "A text."})
-    (library.files / "one.jsonl").write_text(record)
+    write_rows(library, "one.jsonl", same="A text.")
     library.ingest()
-    (library.files / "one.jsonl").write_text(records({"id": "other", "text": "Another text."}))
-    (library.files / "two.jsonl").write_text(record)
-    (library.files / "zero.jsonl").write_text(record)
+    write_rows(library, "one.jsonl", other="Another text.")
+    write_rows(library, "two.jsonl", same="A text.")
+    write_rows(library, "zero.jsonl", same="A text.")
 
     failures = library.ingest_step_by_step()
 
@@ -264,8 +282,7 @@ def test_unreadable_and_unsupported_files_are_named_and_the_rest_goes_on(library
 
 
 def test_many_documents_are_committed_in_batches(library: Library) -> None:
-    rows = [{"id": f"d{i:04}", "text": f"Document number {i} speaks of topic {i}."} for i in range(1300)]
-    (library.files / "rows.jsonl").write_text(records(*rows))
+    write_rows(library, "rows.jsonl", **{f"d{i:04}": f"Document number {i} speaks of topic {i}." for i in range(1300)})
 
     assert library.ingest().new == 1302
     assert library.ingest().unchanged == 1302
@@ -273,8 +290,7 @@ def test_many_documents_are_committed_in_batches(library: Library) -> None:
 
 @pytest.mark.promise("C11")
 def test_a_run_stopped_half_way_goes_on_where_it_was(library: Library) -> None:
-    rows = [{"id": f"d{i:04}", "text": f"Document number {i} speaks of topic {i}."} for i in range(1300)]
-    (library.files / "rows.jsonl").write_text(records(*rows))
+    write_rows(library, "rows.jsonl", **{f"d{i:04}": f"Document number {i} speaks of topic {i}." for i in range(1300)})
     commits = 0
     replace = library.corpus.replace
 
@@ -297,44 +313,25 @@ def test_a_run_stopped_half_way_goes_on_where_it_was(library: Library) -> None:
     assert (summary.new, summary.unchanged) == (1302 - kept, kept)
 
 
-def test_a_text_that_cannot_be_cut_costs_itself_only(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
-    split = TreeSplitter.split
-
-    def give_up(self: TreeSplitter, document: Document) -> SpanTree:
-        if "water" in document.text:
-            raise UnreadableError("The text cannot be cut into sentences (TimeoutError).", "Look at it.")
-        return split(self, document)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(TreeSplitter, "split", give_up)
-        summary = library.ingest()
+def test_a_text_that_cannot_be_cut_costs_itself_only(library: Library, uncuttable: pytest.MonkeyPatch) -> None:
+    summary = library.ingest()
+    uncuttable.undo()
 
     assert [failure["source"] for failure in summary.failed] == ["water.txt"]
     assert library.doc_ids() == ["wind.md"]
     assert library.ingest(retry=True).new == 1
 
 
-def test_a_version_that_cannot_be_cut_leaves_the_old_one_and_keeps_nothing_else(
-    library: Library, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rows = library.files / "rows.jsonl"
-    rows.write_text(records({"id": "a", "text": "Alpha text."}, {"id": "b", "text": "Beta text."}))
+@pytest.mark.usefixtures("uncuttable")
+def test_a_version_that_cannot_be_cut_leaves_the_old_one_and_keeps_nothing_else(library: Library) -> None:
+    write_rows(library, "rows.jsonl", a="Alpha text.", b="Beta text.")
     library.ingest()
-    split = TreeSplitter.split
+    write_rows(library, "rows.jsonl", a="Gamma text.")
 
-    def give_up(self: TreeSplitter, document: Document) -> SpanTree:
-        if "Gamma" in document.text:
-            raise UnreadableError("The text cannot be cut into sentences (TimeoutError).", "Look at it.")
-        return split(self, document)
-
-    monkeypatch.setattr(TreeSplitter, "split", give_up)
-    rows.write_text(records({"id": "a", "text": "Gamma text."}))
     summary = library.ingest()
 
-    assert [failure["source"] for failure in summary.failed] == ["rows.jsonl"]
-    document = library.corpus.documents.get("a")
-    assert document is not None
-    assert document.text.strip() == "Alpha text."
+    assert "rows.jsonl" in [failure["source"] for failure in summary.failed]
+    assert text_of(library, "a") == "Alpha text."
     assert "b" not in library.doc_ids()
 
 
@@ -343,14 +340,12 @@ def test_what_holds_no_words_is_left_out_and_told(library: Library) -> None:
     (library.files / "dam.md").write_text(
         f"# A dam\n\nBefore. ![dam](data:image/png;base64,{image}) Behind it: 70.44 EUR.\n"
     )
-    (library.files / "rows.jsonl").write_text(records({"id": "a", "text": f"Alpha {image} text."}))
+    write_rows(library, "rows.jsonl", a=f"Alpha {image} text.")
     (library.files / "dots.txt").write_text("." * 20_000)
 
     summary = library.ingest()
 
-    document = library.corpus.documents.get("dam.md")
-    assert document is not None
-    assert "Before. ![dam]([image]) Behind it: 70.44 EUR." in document.text
+    assert "Before. ![dam]([image]) Behind it: 70.44 EUR." in text_of(library, "dam.md")
     assert summary.left_out == [
         {"source": "dam.md", "reason": f"Left out: 1 embedded image ({len(image) + 22:,} characters)."},
         {"source": "rows.jsonl", "reason": f"a: Left out: 1 run of data without words ({len(image):,} characters)."},

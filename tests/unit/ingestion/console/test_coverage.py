@@ -1,9 +1,6 @@
 """How much of a folder was read, in words and as a share."""
 
-import pytest
-
 from ingestion.console.coverage import coverage, skipped_share
-from ingestion.reading.files import EXTRAS
 from ingestion.schema import Summary
 
 
@@ -31,11 +28,9 @@ def test_a_missing_suffix_has_a_name() -> None:
     assert "no suffix (3)" in (coverage(Summary("books", files=3, skipped_types={"": 3})) or "")
 
 
-def test_the_extra_that_reads_a_type_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(EXTRAS, ".odd", "`oddities`")
-
-    assert "`oddities` reads .odd" in (coverage(read(1, odd=1, rst=1)) or "")
-    assert "oddities" not in (coverage(read(1, rst=1)) or "")
+def test_the_extra_that_reads_pictures_is_named() -> None:
+    assert "`ocr` with RAG_INGEST__OCR=true reads .jpg, .png" in (coverage(read(1, png=1, odd=1, jpg=1)) or "")
+    assert "ocr" not in (coverage(read(1, odd=1)) or "")
 
 
 def test_pictures_beside_documents_are_no_skipped_documents() -> None:

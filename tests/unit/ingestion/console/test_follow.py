@@ -11,8 +11,7 @@ import pytest
 
 from errors import StorageError
 from ingestion.console.follow import follow_watched
-from ingestion.console.progress import Tell
-from ingestion.schema import Summary
+from ingestion.schema import Summary, Tell
 
 FULL = StorageError("The disk is full.", "Make room.")
 

@@ -10,7 +10,7 @@ import pytest
 
 from ingestion.console import progress
 from ingestion.console.pace import Pace
-from ingestion.console.progress import _ticking, describe, duration, shown
+from ingestion.console.progress import _ticking, describe, shown
 from ingestion.schema import Progress
 
 DONE = Progress("b/rows.jsonl", "failed", "Line 3 is no JSON.", 2, 8, 50, 200, 4, 120)
@@ -35,18 +35,17 @@ def test_programs_get_one_json_object_a_file() -> None:
     assert {"elapsed_s", "leaves_per_s", "eta_s"} <= done.keys()
 
 
-def test_people_read_files_documents_leaves_speed_and_what_is_left() -> None:
-    line = describe(DONE, Pace(3.0, 161.2, 125.0))
-
-    assert line == "2 of 8 files, 4 documents, 120 leaves, 161 leaves/s, 2:05 left"
-
-
-def test_what_is_not_known_yet_is_not_said() -> None:
-    assert describe(DONE, Pace(3.0, None, None)).endswith("120 leaves")
-
-
-def test_long_times_have_hours() -> None:
-    assert (duration(59.6), duration(7445)) == ("1:00", "2:04:05")
+@pytest.mark.parametrize(
+    ("pace", "line"),
+    [
+        (Pace(3.0, 161.2, 125.0), "2 of 8 files, 4 documents, 120 leaves, 161 leaves/s, 2:05 left"),
+        (Pace(3.0, 161.2, 7445), "2 of 8 files, 4 documents, 120 leaves, 161 leaves/s, 2:04:05 left"),
+        (Pace(3.0, None, 59.6), "2 of 8 files, 4 documents, 120 leaves, 1:00 left"),
+        (Pace(3.0, None, None), "2 of 8 files, 4 documents, 120 leaves"),
+    ],
+)
+def test_people_read_what_is_known_of_files_speed_and_what_is_left(pace: Pace, line: str) -> None:
+    assert describe(DONE, pace) == line
 
 
 def test_the_newest_progress_is_shown_again_and_again() -> None:

@@ -1,5 +1,9 @@
 """What people read at the end of a run."""
 
+from typing import Any
+
+import pytest
+
 from ingestion.console.summary import FilesMet, report
 from ingestion.schema import Outcome, Progress, Summary
 
@@ -32,41 +36,31 @@ def test_reasons_are_grouped_and_long_lists_cut() -> None:
     assert len(lines) < 15
 
 
-def test_what_was_read_by_ocr_is_named_with_its_pages() -> None:
-    entry = {"source": "scan.pdf", "reason": "Pages 1-3, mean confidence 0.97."}
+@pytest.mark.parametrize(
+    ("summary", "line"),
+    [
+        ({"by_ocr": [{"source": "scan.pdf", "reason": "Page 1."}]}, "  scan.pdf: Page 1."),
+        ({"duplicates": [{"doc_id": "b", "duplicate_of": "a"}]}, "  b holds the same text as a"),
+        ({"failed": [{"source": "rows.jsonl", "reason": f"Line {number} is no JSON."} for number in range(300)]},
+         "  and 280 more reasons; the JSON summary has all"),
+        ({"duplicates": [{"doc_id": f"b{n}", "duplicate_of": "a"} for n in range(300)]},
+         "  and 280 more; the JSON summary has all"),
+        ({"vanished": 3}, "vanished documents, whose files are gone: 3; --prune removes them"),
+        ({"stopped": True}, "stopped before the end; the same command goes on from here"),
+    ],
+)  # fmt: skip
+def test_what_a_run_met_is_named_and_long_lists_are_cut(summary: dict[str, Any], line: str) -> None:
+    lines = report(Summary("books", **summary), FilesMet())
 
-    assert "  scan.pdf: Pages 1-3, mean confidence 0.97." in report(Summary("books", by_ocr=[entry]), FilesMet())
-
-
-def test_hundreds_of_different_reasons_are_cut_as_well() -> None:
-    failed = [{"source": "rows.jsonl", "reason": f"Line {number} is no JSON."} for number in range(300)]
-
-    lines = report(Summary("books", failed=failed), FilesMet())
-
-    assert "  and 280 more reasons; the JSON summary has all" in lines
+    assert line in lines
     assert len(lines) < 50
 
 
-def test_a_dry_run_is_a_plan_with_names() -> None:
-    summary = Summary("books", new=2, unchanged=4, dry_run=True)
-
-    lines = report(summary, met("new", "a.md", "b.md"))
-
-    assert lines[:3] == ["new (2):", "      a.md", "      b.md"]
-    assert "a dry run: nothing was written" in lines[-1]
-    assert "embedded" not in lines[-1]
-
-
-def test_a_plan_of_thousands_names_the_first_ones() -> None:
+def test_a_dry_run_is_a_plan_with_the_first_names() -> None:
     lines = report(Summary("books", new=5000, dry_run=True), met("new", *(f"{n}.md" for n in range(5000))))
 
+    assert lines[:3] == ["new (5,000):", "      0.md", "      1.md"]
     assert "      and 4,980 more files" in lines
     assert len(lines) < 30
-
-
-def test_vanished_documents_are_said_to_need_prune() -> None:
-    assert "3; --prune removes them" in report(Summary("books", vanished=3), FilesMet())[-1]
-
-
-def test_a_stopped_run_says_how_to_go_on() -> None:
-    assert "the same command goes on from here" in report(Summary("books", stopped=True), FilesMet())[-1]
+    assert "a dry run: nothing was written" in lines[-1]
+    assert "embedded" not in lines[-1]

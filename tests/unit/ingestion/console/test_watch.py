@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.console.progress import Tell
 from ingestion.console.watch import watch
-from ingestion.schema import Progress, Summary
+from ingestion.schema import Progress, Summary, Tell
 
 REPOSITORY = Path(__file__).parents[4]
 

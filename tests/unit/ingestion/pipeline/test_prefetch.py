@@ -99,13 +99,6 @@ def test_leaving_early_closes_the_source_in_its_own_thread() -> None:
     assert source.closed_in not in (None, threading.current_thread())
 
 
-def test_leaving_ends_every_stage() -> None:
-    source = Source(1_000_000)
-    with Prefetched(source, max_weight=1) as first, Prefetched(map(str, first), max_weight=1) as second:
-        assert next(second) == "0"
-    assert source.given < 20
-
-
 def test_a_source_that_fails_while_it_is_closed_is_told_instead_of_waited_for() -> None:
     class Stubborn(Source):
         def close(self) -> None:

@@ -39,25 +39,21 @@ def test_a_record_becomes_a_document() -> None:
     ]
 
 
-@pytest.mark.parametrize("key", ["doc_id", "id", "_id", "docid"])
-def test_ids_have_four_names_and_may_be_numbers(key: str) -> None:
-    assert documents({key: 7, "text": "x"})[0].doc_id == "7"
+@pytest.mark.parametrize(
+    ("record", "doc_id", "text", "title"),
+    [
+        *(({key: 7, "text": "x"}, "7", "x", "x") for key in ("doc_id", "id", "_id", "docid")),
+        *(({"id": "a", key: "words"}, "a", "words", "words") for key in ("text", "contents", "body")),
+        ({"id": "a", "text": " ", "body": "words"}, "a", "words", "words"),
+        ({"text": "y", "id": None}, "dir/records.jsonl#000001", "y", "y"),
+    ],
+)
+def test_ids_and_texts_have_several_names_and_what_is_missing_is_made_up(
+    record: dict[str, Any], doc_id: str, text: str, title: str
+) -> None:
+    (document,) = documents(record)
 
-
-@pytest.mark.parametrize("key", ["text", "contents", "body"])
-def test_text_has_three_names(key: str) -> None:
-    assert documents({"id": "a", key: "words"})[0].text == "words"
-
-
-def test_a_blank_text_gives_way_to_the_next_name() -> None:
-    assert documents({"id": "a", "text": " ", "body": "words"})[0].text == "words"
-
-
-def test_a_record_without_id_is_named_after_its_line_and_without_title_after_its_first_words() -> None:
-    first, second = documents({"text": "x"}, {"text": "y", "id": None})
-
-    assert (first.doc_id, second.doc_id) == ("dir/records.jsonl#000001", "dir/records.jsonl#000002")
-    assert second.title == "y"
+    assert (document.doc_id, document.text, document.title) == (doc_id, text, title)
 
 
 def test_only_web_addresses_are_kept() -> None:

@@ -11,16 +11,12 @@ from typing import Any
 
 import pytest
 
-from index.documents.blobs import LeftOut
-from index.documents.store import Document
 from ingestion.reading import mail
-from ingestion.reading.formats import Item, read_file
 from ingestion.reading.mail_message import MAX_HEADER_CHARS, MAX_NESTING, MAX_PARAMETERS_CHARS, parsed
-from ingestion.reading.options import ReadOptions
+from tests.fakes.readings import Items, documents, read_all, reports
 from tests.zoo.archives import make_mbox, make_zip
 from tests.zoo.outlook import make_msg
 
-OPTIONS = ReadOptions(max_bytes=10_000_000, max_chars=1_000_000)
 CHARS = 20_000
 FROM = "From: ann@example.org\n"
 
@@ -79,17 +75,12 @@ OTHERS: dict[str, Callable[[int], str]] = {
 EVERY = LONG_HEADERS | DEEP | {name: lambda n, make=make: make(n // 5) for name, make in OTHERS.items()}
 
 
-def read(folder: Path, text: str, name: str = "mail.eml") -> list[Item]:
-    (folder / name).write_bytes(text.encode())
-    return list(read_file(folder / name, name, OPTIONS))
+def read(folder: Path, text: str) -> Items:
+    return read_all(folder, "mail.eml", text.encode())
 
 
-def reports(items: list[Item]) -> str:
-    return " ".join(item.reason for item in items if isinstance(item, LeftOut))
-
-
-def text_of(items: list[Item]) -> str:
-    return "\n".join(item.text for item in items if isinstance(item, Document))
+def text_of(items: Items) -> str:
+    return "\n".join(document.text for document in documents(items).values())
 
 
 @contextmanager
@@ -175,9 +166,7 @@ def test_mails_in_other_files_are_bounded_alike(tmp_path: Path, name: str) -> No
         "box.zip": make_zip({"a.eml": one, "b.eml": one}),
         "box.msg": make_msg({"0037": "Harbour", "1000": "The tide is high.", "007D": typed(";" * 3000)}),
     }[name]
-    (tmp_path / name).write_bytes(data)
-
-    found = list(read_file(tmp_path / name, name, OPTIONS))
+    found = read_all(tmp_path, name, data)
 
     assert "The tide is high." in text_of(found)
     assert "Content-Type" in reports(found)

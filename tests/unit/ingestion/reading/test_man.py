@@ -8,10 +8,9 @@ import pytest
 from errors import UnreadableError
 from index.documents.store import Document
 from ingestion.reading.format_table import UNSUPPORTED, format_of
-from ingestion.reading.formats import read_file
 from ingestion.reading.kind import kind_of
 from ingestion.reading.man import read_man
-from ingestion.reading.options import ReadOptions
+from tests.fakes.readings import documents, read_all
 
 PAGE = r""".\" A comment
 '\" t
@@ -225,74 +224,22 @@ and \*(C+.
 \&    say q{\en};
 .Ve
 '''
-OPTIONS = ReadOptions(max_bytes=1_000_000, max_chars=100_000)
 
 
 def read(source: str) -> Document:
     return read_man(source.encode(), "man1/boat.1.gz")
 
 
-def words(document: Document, kind: str) -> list[str]:
-    return [document.text[slice(*one.inner)] for one in document.structure.blocks if one.kind == kind]
-
-
-def cells(document: Document) -> list[list[str]]:
-    rows = (one for one in document.structure.blocks if one.kind == "row")
-    return [[document.text[slice(*cell)] for cell in row.cells] for row in rows]
-
-
-def test_the_title_says_what_the_page_is_about() -> None:
-    assert read(PAGE).title == "boat(1) - hire a boat"
-
-
-def test_without_a_name_section_the_header_gives_the_title() -> None:
-    assert read(".TH BOAT 1\n.SH OTHER\nText.").title == "BOAT(1)"
-    assert read(".SH OTHER\nText.").title == "OTHER"
-
-
-def test_sections_and_text_of_man() -> None:
+def test_a_page_of_man() -> None:
     document = read(PAGE)
 
-    headings = [(one.level, document.text[slice(*one.inner)]) for one in document.structure.blocks if one.level == 2]
-    assert headings == [(2, "Files")]
-    assert words(document, "heading") == ["NAME", "SYNOPSIS", "OPTIONS", "Files"]
-    assert "boat [-a|--all] FILE\nboat -h" in words(document, "paragraph")
-    assert 'Text with "quotes" and a back\\slash, joined.' in words(document, "paragraph")
-    assert "kept words" in document.text
-    assert "never shown" not in document.text
-    assert words(document, "pair") == ["include: man1/other.1"]
-
-
-def test_options_of_man_are_items() -> None:
-    document = read(PAGE)
-
-    items = [one for one in document.structure.blocks if one.kind == "item"]
-    assert words(document, "item") == [
-        "-a, --all: Show everything, even “hidden” boats.",
-        "-h, --help: Help.",
-        "deeper",
-        "first",
-    ]
-    assert [(one.level, one.ordered) for one in items] == [(0, False), (0, False), (1, False), (0, True)]
-    assert "A second paragraph." in words(document, "paragraph")
-
-
-def test_code_and_tables_of_man() -> None:
-    document = read(PAGE)
-
-    assert words(document, "code") == ["  a  -b\nc\n\n\td", "$ boat -a"]
-    assert cells(document) == [["Boat", "Seats"], ["Tern", "four or five"]]
-    assert [one.columns for one in document.structure.blocks if one.kind == "row"] == [(), ("Boat", "Seats")]
-
-
-def test_what_stands_deeper_below_an_option_says_what_it_does() -> None:
-    document = read(
-        ".SH X\n.sp\n\\fB\\-h\\fP, \\fB\\-\\-help\\fP\n.RS 4\nHelp.\n.sp\nMore.\n.RE\n.sp\nFor "
-        "example:\n.RS 4\nthis\n.RE\n"
+    assert document.text == (
+        "# NAME\n\nboat - hire a boat\n\n# SYNOPSIS\n\nboat [-a|--all] FILE\nboat -h\n\n# OPTIONS\n\n"
+        "- -a, --all: Show everything, even “hidden” boats.\n\nA second paragraph.\n\n- -h, --help: Help.\n  - deeper\n"
+        '1. first\n\n## Files\n\nText with "quotes" and a back\\slash, joined.\n\n```\n  a  -b\nc\n\n\td\n```\n\n'
+        "```\n$ boat -a\n```\n\nBoat | Seats\n--- | ---\nTern | four or five\n\nkept words\n\ninclude: man1/other.1"
     )
-
-    assert words(document, "item") == ["-h, --help: Help."]
-    assert words(document, "paragraph") == ["More.", "For example:", "this"]
+    assert document.title == "boat(1) - hire a boat"
 
 
 def test_a_page_in_mdoc_is_refused_with_the_way_to_convert_it() -> None:
@@ -300,25 +247,6 @@ def test_a_page_in_mdoc_is_refused_with_the_way_to_convert_it() -> None:
         read(MDOC)
 
     assert "mandoc -T man" in refused.value.remedy
-
-
-@pytest.mark.parametrize(
-    ("source", "shown"),
-    [
-        (r"a\-b \[em] \(co \[u2014] \N'65'", "a-b — © — A"),
-        (r"\s-2small\s0 \f[CW]code\f[] \m[red]x\m[]", "small code x"),
-        (r"a\ b\~c\&d\|e", "a b cde"),
-        (r"a \" a comment", "a"),
-        (r"\h'2'\w'x'\v'1'x", "x"),
-        (r"trailing \\", "trailing \\"),
-        (".if \\n(.g is groff", "is groff"),
-        (".if t \\{\\\nhidden\n.if n hidden\n.\\}\nshown", "shown"),
-        (".ie n \\{ yes\n.\\}\n.el no", "yes"),
-        (".ds X word\nA \\*X, \\*[X]", "A word, word"),
-    ],
-)
-def test_escapes_and_conditions(source: str, shown: str) -> None:
-    assert words(read(f".SH X\n{source}\n"), "paragraph") == [shown]
 
 
 def test_only_what_begins_like_a_page_is_one() -> None:
@@ -346,16 +274,14 @@ def test_only_what_begins_like_a_page_is_one() -> None:
 )
 def test_pages_of_pod_man_are_read_under_any_name(tmp_path: Path, name: str, preamble: str) -> None:
     data = (preamble + POD_BODY).encode()
-    (tmp_path / name).write_bytes(gzip.compress(data, mtime=0) if name.endswith(".gz") else data)
+    found = documents(read_all(tmp_path, name, gzip.compress(data, mtime=0) if name.endswith(".gz") else data))
 
-    (document,) = read_file(tmp_path / name, name, OPTIONS)
-
-    assert isinstance(document, Document)
+    document = found[name]
     assert (document.content_type, document.title) == ("man page", 'Boat(3pm) - hire "a boat"')
-    assert words(document, "heading") == ["NAME", "Sails & oars", "DESCRIPTION"]
-    assert words(document, "paragraph") == ['Boat - hire "a boat"', 'See "row()", steer(), and C++.']
-    assert words(document, "item") == ['"sail" — with the wind: goes, where it blows', "by hand"]
-    assert words(document, "code") == ["    use Boat;\n\n    say q{\\n};"]
+    assert document.text == (
+        '# NAME\n\nBoat - hire "a boat"\n\n## Sails & oars\n\n- "sail" — with the wind: goes, where it blows\n- by hand'
+        '\n\n# DESCRIPTION\n\nSee "row()", steer(), and C++.\n\n```\n    use Boat;\n\n    say q{\\n};\n```'
+    )
 
 
 def test_pages_say_in_which_encoding_they_are() -> None:
@@ -396,8 +322,3 @@ def test_other_text_that_begins_with_dots_stays_what_it_is(name: str, text: str)
 )
 def test_parts_of_sections_are_listed_and_what_is_known_for_something_else_is_not(name: str, kind: str | None) -> None:
     assert format_of(name) == kind
-
-
-def test_nothing_to_read() -> None:
-    with pytest.raises(UnreadableError):
-        read('.TH A 1\n.\\" only a comment\n')

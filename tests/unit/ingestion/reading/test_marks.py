@@ -82,7 +82,7 @@ def _open_text(text: str) -> str:
         f'<style:style style:name="{name}"><style:text-properties style:text-position="{place}"/></style:style>'
         for name, place in (("U", "super 58%"), ("D", "-20% 66%"))
     )
-    return read_odf("odt", make_odf("text", f"<text:p>{text}</text:p>", styles=styles), "a.odt", LIMIT).text
+    return read_odf(make_odf("text", f"<text:p>{text}</text:p>", styles=styles), "a.odt", LIMIT).text
 
 
 def _xml(name: str, text: str) -> str:

@@ -4,7 +4,7 @@ import pytest
 
 from errors import UnreadableError
 from index.documents.structure import Block, check_blocks
-from ingestion.reading.markup import MAX_SPAN, WIDE_ROW_CHARS, Grid, Items, finished, table
+from ingestion.reading.markup import MAX_COLUMNS_SPANNED, WIDE_ROW_CHARS, Grid, Items, finished, table
 from ingestion.reading.text_builder import TextBuilder
 
 
@@ -52,7 +52,10 @@ def test_cells_that_span_others() -> None:
 
     assert grid.rows == [["a", "", "b"], ["a", "", "c"]]
     grid.cell("x", columns=10**9)
-    assert grid.width == MAX_SPAN
+    assert grid.width == MAX_COLUMNS_SPANNED
+    spread = Grid(spread=True)
+    spread.cell("a", columns=2)
+    assert spread.end_row() == ["a", "a"]
 
 
 def test_the_first_paragraph_of_an_item_has_its_mark() -> None:

@@ -35,9 +35,7 @@ def test_mails_are_told_apart_and_named_by_their_place() -> None:
     ],
 )
 def test_text_that_begins_like_a_mail_does_not_part_one(text: str) -> None:
-    data = make_mbox(b"Subject: A\n\nText.\n" + text.encode(), b"Subject: B\n\nText.")
-
-    found = read(data)
+    found = read(make_mbox(b"Subject: A\n\nText.\n" + text.encode(), b"Subject: B\n\nText."))
 
     assert len(found) == 2
     assert text.encode().strip() in found[0]

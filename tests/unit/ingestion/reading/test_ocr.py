@@ -22,6 +22,7 @@ from ingestion.reading.pdf_lines import BROKEN_HYPHEN
 from ingestion.reading.reader import Reader
 from settings import IngestSettings
 from tests.fakes.pdfs import make_pdf
+from tests.fakes.readings import read_all, refusals
 
 HEIGHT = 20
 
@@ -204,13 +205,7 @@ def test_a_process_of_its_own_reads_pictures_beside_the_one_for_text(tmp_path: P
 
 
 def test_a_picture_is_refused_with_the_remedy_where_ocr_is_off(tmp_path: Path) -> None:
-    (tmp_path / "scan.txt").write_bytes(saved(SCAN, "PNG"))
-
-    with Reader(IngestSettings()) as reader:
-        (refusal,) = reader.read(SourceFile(tmp_path / "scan.txt", "scan.txt", 1))
-
-    assert isinstance(refusal, UnreadableError)
-    assert "RAG_INGEST__OCR=true" in refusal.remedy
+    assert "RAG_INGEST__OCR=true" in str(*refusals(read_all(tmp_path, "scan.txt", saved(SCAN, "PNG"))))
 
 
 def test_a_tiny_picture_holds_no_words() -> None:

@@ -5,7 +5,6 @@ from reportlab.pdfbase.pdfmetrics import stringWidth
 
 from errors import UnreadableError
 from ingestion.reading.pdf import join_pages, read_pdf
-from ingestion.reading.titles import is_title
 from tests.fakes.pdfs import Set, make_pdf, make_typeset
 
 
@@ -48,25 +47,6 @@ def test_rules_dot_leaders_and_running_lines_are_removed() -> None:
 def test_the_title_in_the_metadata_is_used_when_it_is_one() -> None:
     assert read_pdf(make_pdf("text", title="Annual report 2024"), "ar_24.pdf").title == "Annual report 2024"
     assert read_pdf(make_pdf("text", title="Microsoft Word - ar24.doc"), "ar_24.pdf").title == "ar 24"
-
-
-@pytest.mark.parametrize(
-    "title",
-    [
-        *("", "untitled", "Untitled-1", "Document1", "PowerPoint Presentation", "Microsoft Word - x"),
-        *("(anonymous)", "(unspecified)", "<None>", "[Unknown]", "New Document (2)"),
-        *("report.docx", "d415983d10k.htm", "0001018724-18-000005", "10-K", "x" * 301),
-    ],
-)
-def test_what_programs_leave_behind_is_no_title(title: str) -> None:
-    assert not is_title(title)
-
-
-@pytest.mark.parametrize(
-    "title", ["PAL: Program-aided Language Models", "Form 10-K for ACME filed 07/27/2023", "Bilan"]
-)
-def test_what_people_write_is_a_title(title: str) -> None:
-    assert is_title(title)
 
 
 @pytest.mark.fault("D5")

@@ -13,6 +13,7 @@ from reportlab.platypus import Paragraph, SimpleDocTemplate, Spacer, Table
 from index.documents.store import Document
 from index.documents.structure import check_blocks
 from ingestion.reading.pdf import read_pdf
+from tests.fakes.readings import statements
 
 GRID: Any = ("GRID", (0, 0), (-1, -1), 0.5, "black")
 BOLD: Any = ("FONTNAME", (0, 0), (-1, 0), "Helvetica-Bold")
@@ -25,19 +26,6 @@ def read(*flow: Any) -> Document:
     document = read_pdf(buffer.getvalue(), "a.pdf")
     check_blocks(document.structure.blocks, document.text)
     return document
-
-
-def statements(document: Document) -> list[dict[str, str]]:
-    """What the named rows say: column -> cell."""
-    return [
-        {
-            name: document.text[slice(*cell)]
-            for name, cell in zip(block.columns, block.cells, strict=True)
-            if cell[0] < cell[1]
-        }
-        for block in document.structure.blocks
-        if block.kind == "row" and block.columns
-    ]
 
 
 @pytest.mark.parametrize("style", [[], [GRID], [BOLD]], ids=["plain", "grid", "bold"])

@@ -3,11 +3,12 @@
 import pytest
 
 from ingestion.reading.pdf import read_pdf
-from ingestion.reading.pdf_title import SizedLine, choose_title, largest_heading
+from ingestion.reading.pdf_title import choose_title, largest_heading
+from ingestion.reading.pdf_type import Line
 from tests.fakes.pdfs import make_page
 
-BODY = [SizedLine("The text of the paper goes on for a while in small type.", 9)] * 20
-HEADING = [SizedLine("BERT: Deep Bidirectional", 14), SizedLine("Transformers", 14.2), SizedLine("J. Devlin", 10)]
+BODY = [Line(0, 0, "The text of the paper goes on for a while in small type.", 9)] * 20
+HEADING = [Line(0, 0, "BERT: Deep Bidirectional", 14), Line(0, 0, "Transformers", 14.2), Line(0, 0, "J. Devlin", 10)]
 
 
 @pytest.mark.parametrize(
@@ -17,7 +18,7 @@ HEADING = [SizedLine("BERT: Deep Bidirectional", 14), SizedLine("Transformers", 
         ("Microsoft Word - x.doc", HEADING, "bert.pdf", "BERT: Deep Bidirectional Transformers"),
         ("", HEADING, "1810.04805v2.pdf", "BERT: Deep Bidirectional Transformers"),
         ("", HEADING, "ACME_2017_10K.pdf", "ACME 2017 10K"),
-        ("", [SizedLine("FORM 10-K", 20)], "ACME_2017_10K.pdf", "ACME 2017 10K"),
+        ("", [Line(0, 0, "FORM 10-K", 20)], "ACME_2017_10K.pdf", "ACME 2017 10K"),
         ("", [], "my_notes.pdf", "my notes"),
         ("", HEADING, "scan_0001.pdf", "BERT: Deep Bidirectional Transformers"),
         ("Print Job 7", HEADING, "Untitled-2.pdf", "BERT: Deep Bidirectional Transformers"),
@@ -26,7 +27,7 @@ HEADING = [SizedLine("BERT: Deep Bidirectional", 14), SizedLine("Transformers", 
     ],
 )
 def test_a_heading_takes_the_place_of_a_name_that_says_no_more(
-    in_metadata: str, lines: list[SizedLine], name: str, title: str
+    in_metadata: str, lines: list[Line], name: str, title: str
 ) -> None:
     assert choose_title(in_metadata, [*lines, *BODY], name) == title
 

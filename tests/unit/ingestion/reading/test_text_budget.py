@@ -12,10 +12,10 @@ import pytest
 from errors import UnreadableError
 from index.documents.store import Document
 from ingestion.reading.compression import MAX_RATIO
-from ingestion.reading.formats import read_file
 from ingestion.reading.options import ReadOptions
 from ingestion.reading.text_budget import MAX_REFUSALS, SMALL_SHARE, Growth, TextBudget
 from ingestion.reading.text_builder import TextBuilder
+from tests.fakes.readings import read_all, refusals
 from tests.zoo.office import make_epub, make_odf, make_pptx, make_word, make_xlsx
 
 OPTIONS = ReadOptions(max_bytes=50_000_000, max_chars=4_000_000)
@@ -140,18 +140,8 @@ EXPANDING = {
 def read(
     folder: Path, name: str, data: bytes, options: ReadOptions = OPTIONS
 ) -> tuple[list[Document], list[UnreadableError]]:
-    path = folder / name
-    path.write_bytes(data)
-    documents, refusals = [], []
-    try:
-        for item in read_file(path, name, options):
-            if isinstance(item, Document):
-                documents.append(item)
-            elif isinstance(item, UnreadableError):
-                refusals.append(item)
-    except UnreadableError as error:
-        refusals.append(error)
-    return documents, refusals
+    found = read_all(folder, name, data, options)
+    return [item for item in found if isinstance(item, Document)], refusals(found)
 
 
 @pytest.mark.fault("D10")

@@ -10,16 +10,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from errors import UnreadableError
+from index.documents.store import Document
 from index.documents.structure import check_blocks
-from ingestion.reading.office.reader import read_office
+from ingestion.reading.format_table import TABLE
 from tests.zoo.archives import make_zip
 from tests.zoo.office import make_epub, make_odf, make_pptx, make_word, make_xls, make_xlsx, shape, sheet_data
 
 LIMIT = 1_000_000
-TABLE = "<w:tbl>" + "<w:tr><w:tc><w:p><w:r><w:t>a</w:t></w:r></w:p></w:tc><w:tc><w:p/></w:tc></w:tr>" * 2 + "</w:tbl>"
+WORD_TABLE = (
+    "<w:tbl>" + "<w:tr><w:tc><w:p><w:r><w:t>a</w:t></w:r></w:p></w:tc><w:tc><w:p/></w:tc></w:tr>" * 2 + "</w:tbl>"
+)
 FILES = {
     "xlsx": make_xlsx({"Data": sheet_data([["Boat", "Seats"], ["Gannet", 4], ["Tern", 2]])}),
-    "docx": make_word(f"<w:p><w:r><w:t>Words</w:t></w:r></w:p>{TABLE}"),
+    "docx": make_word(f"<w:p><w:r><w:t>Words</w:t></w:r></w:p>{WORD_TABLE}"),
     "pptx": make_pptx([shape("Heat pumps", role="title") + shape("Air", "Ground", role="body")], notes={1: "Hello."}),
     "odt": make_odf("text", '<text:h text:outline-level="1">Kinds</text:h><text:p>Words</text:p>'),
     "ods": make_odf(
@@ -37,10 +40,17 @@ MAIN_PARTS = {
 }  # fmt: skip
 
 
+def whole(kind: str, data: bytes) -> Document:
+    """Read a file."""
+    document = TABLE[kind].reader()(data, f"a.{kind}", *((LIMIT,) if TABLE[kind].is_zip else ()))
+    assert isinstance(document, Document)
+    return document
+
+
 def read(kind: str, data: bytes) -> None:
     """Read a file; only refusals are let pass."""
     try:
-        document = read_office(kind, data, f"a.{kind}", LIMIT)
+        document = whole(kind, data)
     except UnreadableError:
         return
     check_blocks(document.structure.blocks, document.text)
@@ -56,7 +66,7 @@ def rewritten(data: bytes, change: Callable[[str, bytes], bytes | None]) -> byte
 
 @pytest.mark.parametrize("kind", FILES)
 def test_whole_files_are_read(kind: str) -> None:
-    document = read_office(kind, FILES[kind], f"a.{kind}", LIMIT)
+    document = whole(kind, FILES[kind])
 
     check_blocks(document.structure.blocks, document.text)
 
@@ -103,12 +113,7 @@ def test_archives_without_one_of_their_members(kind: str) -> None:
     for missing in names:
         read(kind, rewritten(FILES[kind], lambda name, content: None if name == missing else content))  # noqa: B023
     with pytest.raises(UnreadableError):
-        read_office(
-            kind,
-            rewritten(FILES[kind], lambda name, content: None if name == MAIN_PARTS[kind] else content),
-            "a",
-            LIMIT,
-        )
+        whole(kind, rewritten(FILES[kind], lambda name, content: None if name == MAIN_PARTS[kind] else content))
 
 
 @pytest.mark.fault("D5")
@@ -120,7 +125,7 @@ def test_archives_that_unpack_to_too_much_are_refused_before_they_are_unpacked(k
         archive.writestr("bomb.xml", bytes(2 * LIMIT))
 
     with pytest.raises(UnreadableError, match="larger than 1 MB unpacked"):
-        read_office(kind, buffer.getvalue(), "a", LIMIT)
+        whole(kind, buffer.getvalue())
 
 
 def test_a_member_that_holds_more_than_it_declares_is_refused() -> None:
@@ -131,7 +136,7 @@ def test_a_member_that_holds_more_than_it_declares_is_refused() -> None:
     lying = data.replace(struct.pack("<I", size), struct.pack("<I", 1000))
 
     with pytest.raises(UnreadableError):
-        read_office("docx", lying, "a.docx", LIMIT)
+        whole("docx", lying)
 
 
 @pytest.mark.fault("D5", "E2")
@@ -143,11 +148,11 @@ def test_entities_are_neither_fetched_nor_expanded(kind: str) -> None:
         return b'<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/hostname">]>' + content
 
     with pytest.raises(UnreadableError):
-        read_office(kind, rewritten(FILES[kind], change), "a", LIMIT)
+        whole(kind, rewritten(FILES[kind], change))
 
 
 def test_elements_nested_too_deeply_are_refused() -> None:
     deep = "<w:sdt><w:sdtContent>" * 3000 + "<w:p/>" + "</w:sdtContent></w:sdt>" * 3000
 
     with pytest.raises(UnreadableError):
-        read_office("docx", make_word(deep), "a.docx", LIMIT)
+        whole("docx", make_word(deep))

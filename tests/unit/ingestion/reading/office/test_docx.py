@@ -4,9 +4,6 @@ import zipfile
 from io import BytesIO
 
 import pytest
-from docx import Document as new_docx
-from docx.oxml import parse_xml
-from docx.oxml.ns import nsdecls
 
 from errors import UnreadableError
 from ingestion.reading.office.docx import read_docx
@@ -50,22 +47,6 @@ def test_the_title_is_the_properties_then_the_first_heading_then_the_name(
     in_properties: str, blocks: list[tuple[str, str]], title: str
 ) -> None:
     assert read_docx(make_docx(blocks, title=in_properties), "my_file.docx", LIMIT).title == title
-
-
-def test_content_controls_and_insertions_are_read_and_deletions_are_not() -> None:
-    document = new_docx()
-    document.add_paragraph("First.")
-    run = "<w:r><w:t>{}</w:t></w:r>"
-    for xml in (
-        f"<w:sdt {nsdecls('w')}><w:sdtContent><w:p>{run.format('Controlled.')}</w:p></w:sdtContent></w:sdt>",
-        f'<w:p {nsdecls("w")}><w:ins w:id="1" w:author="x">{run.format("Inserted.")}</w:ins>'
-        f'<w:del w:id="2" w:author="x"><w:r><w:delText>Deleted.</w:delText></w:r></w:del></w:p>',
-    ):
-        document.element.body.insert(1, parse_xml(xml))
-    buffer = BytesIO()
-    document.save(buffer)
-
-    assert read_docx(buffer.getvalue(), "a.docx", LIMIT).text == "First.\n\nInserted.\n\nControlled."
 
 
 def test_a_document_that_unpacks_to_more_than_the_limit_is_refused_before_it_is_unpacked() -> None:
@@ -131,8 +112,31 @@ def test_a_table_names_its_columns_where_it_says_so_and_fills_merged_cells(marks
     )
 
 
-def test_a_table_of_one_column_is_a_frame_around_its_paragraphs() -> None:
-    assert text_of(f"<w:tbl>{row('Note')}{row('Mind the gap.')}</w:tbl>") == "Note\n\nMind the gap."
+RUN = "<w:r><w:t>{}</w:t></w:r>"
+NOTE = f'<w:footnote w:id="2">{paragraph("{}")}</w:footnote>'
+PICTURE = (
+    '<w:p><w:r><w:drawing><wp:docPr id="1" name="x" descr="A boat" '
+    'xmlns:wp="http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing"/></w:drawing></w:r></w:p>'
+)
+
+
+@pytest.mark.parametrize(
+    ("body", "parts", "text"),
+    [
+        (f"<w:tbl>{row('Note')}{row('Mind the gap.')}</w:tbl>", {}, "Note\n\nMind the gap."),
+        (f"<w:sdt><w:sdtContent><w:p>{RUN.format('Controlled.')}</w:p></w:sdtContent></w:sdt>"
+         f"<w:p><w:ins w:id='1'>{RUN.format('Inserted.')}</w:ins>"
+         "<w:del w:id='2'><w:r><w:delText>Deleted.</w:delText></w:r></w:del></w:p>", {}, "Controlled.\n\nInserted."),
+        ('<w:p><w:r><w:t>Heat</w:t><w:footnoteReference w:id="2"/><w:t> pumps.</w:t><w:endnoteReference w:id="2"/>'
+         f"</w:r></w:p>{paragraph('Next.')}",
+         {"footnotes": NOTE.format("Or cold."), "endnotes": NOTE.format("A source.")},
+         "Heat pumps.\n\nFootnote 1: Or cold.\n\nNext.\n\nEndnote 1: A source."),
+        (paragraph("Seen.") + paragraph("Not seen.", run="<w:vanish/>") + PICTURE, {}, "Seen.\n\nA boat"),
+    ],
+    ids=["a frame", "changes", "notes", "hidden words and pictures"],
+)  # fmt: skip
+def test_the_text_shows_what_the_document_says(body: str, parts: dict[str, str], text: str) -> None:
+    assert text_of(body, **parts) == text
 
 
 def test_numbered_lists_and_clauses_show_their_numbers() -> None:
@@ -155,20 +159,6 @@ def test_numbered_lists_and_clauses_show_their_numbers() -> None:
     )
 
 
-def test_footnotes_stand_behind_their_block_and_endnotes_at_the_end() -> None:
-    def note(text: str) -> str:
-        return f'<w:footnote w:id="2">{paragraph(text)}</w:footnote>'
-
-    body = (
-        '<w:p><w:r><w:t>Heat</w:t><w:footnoteReference w:id="2"/><w:t> pumps.</w:t>'
-        '<w:endnoteReference w:id="2"/></w:r></w:p>' + paragraph("Next.")
-    )
-
-    assert text_of(body, footnotes=note("Or cold."), endnotes=note("A source.")) == (
-        "Heat pumps.\n\nFootnote 1: Or cold.\n\nNext.\n\nEndnote 1: A source."
-    )
-
-
 def test_styles_lend_their_role_to_those_based_upon_them() -> None:
     styles = (
         '<w:style w:type="paragraph" w:styleId="H"><w:name w:val="heading 2"/></w:style>'
@@ -180,13 +170,3 @@ def test_styles_lend_their_role_to_those_based_upon_them() -> None:
     )
 
     assert text_of(body, styles=styles) == "## Kinds\n\n```\na = 1\nb = 2\n```"
-
-
-def test_hidden_words_are_left_out_and_images_are_what_people_wrote_for_them() -> None:
-    picture = (
-        "<w:p><w:r><w:drawing>"
-        '<wp:docPr xmlns:wp="http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing" '
-        'id="1" name="x" descr="A boat"/></w:drawing></w:r></w:p>'
-    )
-
-    assert text_of(paragraph("Seen.") + paragraph("Not seen.", run="<w:vanish/>") + picture) == "Seen.\n\nA boat"

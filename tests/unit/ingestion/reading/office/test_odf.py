@@ -15,7 +15,7 @@ _NUMBERED = (
 
 
 def read(suffix: str, kind: str, body: str, **options: str) -> Document:
-    return read_odf(suffix, make_odf(kind, body, **options), f"a_b.{suffix}", LIMIT)
+    return read_odf(make_odf(kind, body, **options), f"a_b.{suffix}", LIMIT)
 
 
 def test_headings_paragraphs_lists_and_notes_stay_in_order() -> None:
@@ -99,4 +99,4 @@ def test_an_encrypted_file_is_refused() -> None:
 
 def test_another_kind_of_file_is_refused() -> None:
     with pytest.raises(UnreadableError, match="damaged"):
-        read("odt", "spreadsheet", "<table:table/>")
+        read("odg", "drawing", "<draw:page/>")

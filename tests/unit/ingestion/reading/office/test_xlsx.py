@@ -9,6 +9,7 @@ from errors import UnreadableError
 from index.documents.store import Document
 from ingestion.reading.office.xls import read_xls
 from ingestion.reading.office.xlsx import read_xlsx
+from tests.fakes.readings import statements
 from tests.zoo.office import make_xls, make_xlsx, sheet_data
 from tests.zoo.outlook import make_ole
 
@@ -25,55 +26,6 @@ STYLES = (
 
 def read(sheet: str, **options: str) -> Document:
     return read_xlsx(make_xlsx({"Sheet1": sheet}, styles=STYLES), options.get("name", "a_b.xlsx"), LIMIT)
-
-
-def rows_of(document: Document) -> list[dict[str, str]]:
-    """Return each row below the header as column -> text."""
-    return [
-        dict(zip(block.columns, (document.text[slice(*cell)] for cell in block.cells), strict=True))
-        for block in document.structure.blocks
-        if block.kind == "row" and not block.header
-    ]
-
-
-def test_figures_are_shown_as_their_formats_have_them() -> None:
-    document = read(
-        sheet_data(
-            [["Share", "Day", "Price", "Due"], [(0.0315, 2), (42795, 3), (1234.5, 4), (42795, 5)]], bold_rows=[0]
-        )
-    )
-
-    assert rows_of(document) == [{"Share": "3.15%", "Day": "01.03.2017", "Price": "€ 1,234.50", "Due": "2017-03-01"}]
-
-
-def test_the_header_is_found_below_a_title_and_the_title_is_a_paragraph() -> None:
-    document = read(sheet_data([["Boats for hire"], ["Boat", "Seats"], ["Gannet", 4], ["Tern", 2]]))
-
-    assert document.text == "Boats for hire\n\nBoat | Seats\n--- | ---\nGannet | 4\nTern | 2"
-    assert rows_of(document)[1] == {"Boat": "Tern", "Seats": "2"}
-
-
-def test_figures_without_names_have_no_header() -> None:
-    document = read(sheet_data([[1, 2], [3, 4]]))
-
-    assert document.text == "1 | 2\n3 | 4"
-    assert all(block.columns == () for block in document.structure.blocks)
-
-
-def test_years_may_name_columns() -> None:
-    document = read(sheet_data([["Sales", 2019, 2020], ["North", 5, 6], ["South", 7, 8]]))
-
-    assert rows_of(document)[0] == {"Sales": "North", "2019": "5", "2020": "6"}
-
-
-def test_merged_cells_are_filled_and_two_rows_of_names_are_joined() -> None:
-    data = sheet_data([["", "2019", ""], ["Item", "Plan", "Actual"], ["Rent", 5, 6], ["", 7, 8]], bold_rows=[0, 1])
-    merged = '<mergeCells><mergeCell ref="B1:C1"/><mergeCell ref="A3:A4"/></mergeCells>'
-
-    assert rows_of(read(data + merged)) == [
-        {"Item": "Rent", "2019 Plan": "5", "2019 Actual": "6"},
-        {"Item": "Rent", "2019 Plan": "7", "2019 Actual": "8"},
-    ]
 
 
 @pytest.mark.fault("D14")
@@ -98,7 +50,7 @@ def test_names_in_several_rows_are_joined(head: Rows, merged: tuple[str, ...], n
     data = sheet_data([*head, ["Asp", 7, 1, 8, 2], ["Lind", 5, 1, 6, 3]])
     areas = "".join(f'<mergeCell ref="{area}"/>' for area in merged)
 
-    rows = rows_of(read(data + (f"<mergeCells>{areas}</mergeCells>" if areas else "")))
+    rows = statements(read(data + (f"<mergeCells>{areas}</mergeCells>" if areas else "")))
     assert [list(row) for row in rows] == [names] * 2
 
 
@@ -112,12 +64,6 @@ def test_names_are_written_once_above_groups() -> None:
     assert text.index("Care") < text.index("Tools | 1 | 2") < text.index("Garden") < text.index("Wages | 5 | 6")
 
 
-def test_a_table_goes_on_below_a_blank_row_with_its_names() -> None:
-    document = read(sheet_data([["Boat", "Seats"], ["Gannet", 4], [], ["Tern", 2], ["Auk", 3]]))
-
-    assert [row["Boat"] for row in rows_of(document)] == ["Gannet", "Tern", "Auk"]
-
-
 BOATS: Rows = [["Boat", "Seats"], ["Gannet", 4], ["Tern", 2], ["Auk", 3]]
 PIERS: Rows = [["Pier", "Depth", "Light"], ["North", 5, "red"], ["South", 7, "green"]]
 
@@ -128,11 +74,49 @@ def beside(left: Rows, right: Rows, blank: int = 1) -> Rows:
     return [[*(a or [""] * width), *[""] * blank, *(b or [])] for a, b in zip_longest(left, right, fillvalue=None)]
 
 
+@pytest.mark.parametrize(
+    ("data", "shown"),
+    [
+        (sheet_data([["Share", "Day", "Price", "Due"], [(0.0315, 2), (42795, 3), (1234.5, 4), (42795, 5)]]),
+         [{"Share": "3.15%", "Day": "01.03.2017", "Price": "€ 1,234.50", "Due": "2017-03-01"}]),
+        (sheet_data([["Sales", 2019, 2020], ["North", 5, 6], ["South", 7, 8]]),
+         [{"Sales": "North", "2019": "5", "2020": "6"}, {"Sales": "South", "2019": "7", "2020": "8"}]),
+        (sheet_data([["", "2019", ""], ["Item", "Plan", "Actual"], ["Rent", 5, 6], ["", 7, 8]], bold_rows=[0, 1])
+         + '<mergeCells><mergeCell ref="B1:C1"/><mergeCell ref="A3:A4"/></mergeCells>',
+         [{"Item": "Rent", "2019 Plan": plan, "2019 Actual": actual} for plan, actual in ("56", "78")]),
+        (sheet_data([["Boat", "Seats"], ["Gannet", 4], [], ["Tern", 2]]),
+         [{"Boat": "Gannet", "Seats": "4"}, {"Boat": "Tern", "Seats": "2"}]),
+        (sheet_data(beside(BOATS[:3], [BOATS[0], ["Auk", 3], ["Skua", 9]])),
+         [{"Boat": one[0], "Seats": one[1]} for one in (("Gannet", "4"), ("Tern", "2"), ("Auk", "3"), ("Skua", "9"))]),
+    ],
+    ids=["formats", "years", "merged", "below a blank row", "folded in two"],
+)  # fmt: skip
+def test_rows_have_the_names_of_their_columns(data: str, shown: list[dict[str, str]]) -> None:
+    document = read(data)
+
+    assert statements(document) == shown
+
+
+@pytest.mark.parametrize(
+    ("rows", "text"),
+    [
+        ([["Boats for hire"], ["Boat", "Seats"], ["Gannet", 4], ["Tern", 2]],
+         "Boats for hire\n\nBoat | Seats\n--- | ---\nGannet | 4\nTern | 2"),
+        ([["Boats for hire"], [], ["Boat", "Seats"], [], ["Gannet", 4]], "Boats for hire\n\nBoat | Seats\nGannet | 4"),
+        ([[1, 2], [3, 4]], "1 | 2\n3 | 4"),
+        ([["Name:", "Wychmoor"], ["Since:", 1984]], "Name: Wychmoor\nSince: 1984"),
+    ],
+    ids=["a title", "names above a blank row", "no names", "a form"],
+)  # fmt: skip
+def test_titles_names_and_forms(rows: Rows, text: str) -> None:
+    assert read(sheet_data(rows)).text == text
+
+
 @pytest.mark.parametrize("blank", [1, 3])
 def test_tables_side_by_side_have_their_own_headers(blank: int) -> None:
     document = read(sheet_data(beside(BOATS, PIERS, blank)))
 
-    assert rows_of(document) == [
+    assert statements(document) == [
         {"Boat": "Gannet", "Seats": "4"},
         {"Boat": "Tern", "Seats": "2"},
         {"Boat": "Auk", "Seats": "3"},
@@ -148,13 +132,7 @@ def test_tables_side_by_side_below_a_common_title_and_titles_of_their_own() -> N
 
     paragraphs = [document.text[slice(*one.inner)] for one in document.structure.blocks if one.kind == "paragraph"]
     assert paragraphs == ["The harbour", "Boats for hire", "Where they lie"]
-    assert [len(row) for row in rows_of(document)] == [2, 2, 2, 3, 3]
-
-
-def test_a_table_that_is_folded_in_two_keeps_its_names_on_both_sides() -> None:
-    document = read(sheet_data(beside(BOATS[:3], [BOATS[0], ["Auk", 3], ["Skua", 9]])))
-
-    assert [row["Boat"] for row in rows_of(document)] == ["Gannet", "Tern", "Auk", "Skua"]
+    assert [len(row) for row in statements(document)] == [2, 2, 2, 3, 3]
 
 
 @pytest.mark.parametrize(
@@ -169,14 +147,7 @@ def test_a_table_that_is_folded_in_two_keeps_its_names_on_both_sides() -> None:
 def test_groups_of_columns_are_one_table(left: Rows, right: Rows) -> None:
     document = read(sheet_data(beside(left, right)))
 
-    assert [len(row) for row in rows_of(document)] == [len(left[0]) + len(right[0])] * 3
-
-
-def test_names_may_stand_above_a_blank_row() -> None:
-    document = read(sheet_data([["Boats for hire"], [], ["Boat", "Seats"], [], ["Gannet", 4], ["Tern", 2]]))
-
-    last = document.structure.blocks[-1]
-    assert (last.columns, document.text[slice(*last.inner)]) == (("Boat", "Seats"), "Tern | 2")
+    assert [len(row) for row in statements(document)] == [len(left[0]) + len(right[0])] * 3
 
 
 def test_wide_tables_name_each_cell() -> None:
@@ -185,12 +156,6 @@ def test_wide_tables_name_each_cell() -> None:
 
     assert document.text.startswith("Name A: 0\nName B: 1\n")
     assert "Name L" not in document.text
-
-
-def test_a_form_is_pairs() -> None:
-    document = read(sheet_data([["Name:", "Wychmoor"], ["Since:", 1984]]))
-
-    assert [block.kind for block in document.structure.blocks] == ["pair", "pair"]
 
 
 def test_a_table_of_the_workbook_tells_its_header() -> None:
@@ -204,7 +169,7 @@ def test_a_table_of_the_workbook_tells_its_header() -> None:
         parts={"xl/tables/table1.xml": table, "xl/worksheets/_rels/sheet1.xml.rels": rels},
     )
 
-    assert rows_of(read_xlsx(data, "a.xlsx", LIMIT))[0] == {"Who": "Ann", "Where": "Ness"}
+    assert statements(read_xlsx(data, "a.xlsx", LIMIT))[0] == {"Who": "Ann", "Where": "Ness"}
 
 
 def test_sheets_are_sections_but_hidden_and_empty_ones() -> None:
@@ -249,7 +214,7 @@ def test_a_workbook_of_the_old_format_is_read_alike() -> None:
     document = read_xls(make_xls(cells, merged=[(1, 2, 0, 0)]), "a.xls")
 
     assert document.text.startswith("# Data\n\nBoat | Since | Share\n---")
-    assert rows_of(document) == [
+    assert statements(document) == [
         {"Boat": "Gannet", "Since": "01.03.2017", "Share": "50.00%"},
         {"Boat": "Gannet", "Since": "02.03.2017", "Share": "25.00%"},
     ]
