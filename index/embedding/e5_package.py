@@ -29,6 +29,11 @@ QUERY_PREFIX, DOCUMENT_PREFIX = "query: ", "passage: "
 _MAGIC = b"E5S1"
 BLOCK = 32
 _QUANTIZED = 1
+# The sizes in the file's head, by their names in the configuration of a BERT.
+_SIZES = (
+    *("hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "vocab_size"),
+    *("max_position_embeddings", "type_vocab_size", "layer_norm_eps"),
+)
 _SPACE = "▁"
 # NFKC makes a tilde of the wave dash of Japanese ranges, the model's own normalisation leaves it. It passes as a
 # character that no text uses.
@@ -40,25 +45,13 @@ class E5File:
     """What the package's file holds.
 
     Attributes:
-        hidden: length of a vector.
-        layers: of the network, each with `heads` heads and `feed_forward` inner values.
-        vocabulary: rows of its table; those beyond `pieces` are never asked for.
-        positions: longest input in tokens.
-        types: number of token types.
-        epsilon: of its normalisations.
+        config: the network's sizes, as in the `config.json` of a BERT.
         special: ids of the tokens that begin and end a text, pad it, and stand for what is unknown.
-        pieces: the vocabulary, each with its log-probability.
+        pieces: the vocabulary, each with its log-probability; its table may have more rows, never asked for.
         replaced: character -> what it becomes before it is looked up.
     """
 
-    hidden: int
-    layers: int
-    heads: int
-    feed_forward: int
-    vocabulary: int
-    positions: int
-    types: int
-    epsilon: float
+    config: dict[str, Any]
     special: tuple[int, int, int, int]
     pieces: list[tuple[str, float]]
     replaced: Mapping[str, str]
@@ -119,38 +112,17 @@ def _unpack(weights: Path, folder: Path) -> None:
     scratch.mkdir()
     file = read_file(weights)
     tokenizer_of(file).save(str(scratch / "tokenizer.json"), pretty=False)
-    first, last, pad, unknown = (file.pieces[i][0] for i in file.special)
-    written = {
-        "config.json": _config(file),
-        "tokenizer_config.json": {
-            "tokenizer_class": "PreTrainedTokenizerFast",
-            "model_max_length": file.positions,
-            "model_input_names": ["input_ids", "attention_mask"],
-            "bos_token": first,
-            "eos_token": last,
-            "pad_token": pad,
-            "unk_token": unknown,
-        },
+    names = ("bos_token", "eos_token", "pad_token", "unk_token")
+    tokens = {
+        "tokenizer_class": "PreTrainedTokenizerFast",
+        "model_max_length": file.config["max_position_embeddings"],
+        "model_input_names": ["input_ids", "attention_mask"],
+        **{name: file.pieces[place][0] for name, place in zip(names, file.special, strict=True)},
     }
-    for name, content in written.items():
+    for name, content in (("config.json", file.config), ("tokenizer_config.json", tokens)):
         (scratch / name).write_text(json.dumps(content, indent=1))
     shutil.copyfile(weights, scratch / WEIGHTS_FILE)
     scratch.rename(folder)
-
-
-def _config(file: E5File) -> dict[str, Any]:
-    return {
-        "model_type": "bert",
-        "hidden_size": file.hidden,
-        "num_hidden_layers": file.layers,
-        "num_attention_heads": file.heads,
-        "intermediate_size": file.feed_forward,
-        "max_position_embeddings": file.positions,
-        "type_vocab_size": file.types,
-        "vocab_size": file.vocabulary,
-        "layer_norm_eps": file.epsilon,
-        "pad_token_id": file.special[2],
-    }
 
 
 class _Reader:
@@ -174,7 +146,7 @@ def read_file(path: Path) -> E5File:
     """Read the package's file; raises ValueError or struct.error if it is of another form, OSError if it cannot be."""
     reader = _Reader(path.read_bytes())
     magic, version = reader.take("4sI")
-    hidden, layers, heads, feed_forward, vocabulary, positions, types, epsilon, block = reader.take("7ifi")
+    *sizes, block = reader.take("7ifi")
     if (magic, version, block) != (_MAGIC, 1, BLOCK):
         raise ValueError("it is of another format")
     count, first, last, pad, unknown, letters = reader.take("5iQ")
@@ -192,21 +164,8 @@ def read_file(path: Path) -> E5File:
         name = reader.take(f"{reader.take('H')[0]}s")[0].decode()
         kind, numbers, at, _ = reader.take("BIQQ")
         tensors[name] = (kind, numbers, at)
-    return E5File(
-        hidden,
-        layers,
-        heads,
-        feed_forward,
-        vocabulary,
-        positions,
-        types,
-        epsilon,
-        special=(first, last, pad, unknown),
-        pieces=pieces,
-        replaced=replaced,
-        _data=reader.data,
-        _tensors=tensors,
-    )
+    config = {"model_type": "bert", **dict(zip(_SIZES, sizes, strict=True)), "pad_token_id": pad}
+    return E5File(config, (first, last, pad, unknown), pieces, replaced, reader.data, tensors)
 
 
 def tokenizer_of(file: E5File) -> Tokenizer:
