@@ -30,6 +30,20 @@ def split(text: str, splitter: TreeSplitter = SPLITTER) -> SpanTree:
 PROSE = " ".join(f"Sentence number {i} says something about wind and water." for i in range(40))
 
 
+def check_tree(tree: SpanTree) -> None:
+    """Check that children lie in their parents, in order and without overlap."""
+    last: dict[int, int] = {}
+    for span in tree.spans:
+        assert last.get(span.parent, 0) <= span.start < span.end
+        last[span.parent] = span.end
+        if span.parent != NO_PARENT:
+            parent = tree[span.parent]
+            assert parent.level == span.level - 1
+            assert parent.start <= span.start
+            assert span.end <= parent.end
+    assert all(tree[position].level == LEAF for position in tree.leaves)
+
+
 def test_three_levels_within_their_sizes() -> None:
     tree = split(PROSE)
     sizes = {0: 64, 1: 32, 2: 16}
@@ -64,17 +78,8 @@ def test_children_lie_in_their_parents_in_order_without_overlap(text: str) -> No
     tree = split(text)
 
     assert len(tree.leaves) >= 1
-    last: dict[int, int] = {}
-    for span in tree.spans:
-        assert 0 <= span.start < span.end <= len(text)
-        assert span.start >= last.get(span.parent, 0)
-        last[span.parent] = span.end
-        if span.parent != NO_PARENT:
-            parent = tree[span.parent]
-            assert parent.level == span.level - 1
-            assert parent.start <= span.start
-            assert span.end <= parent.end
-    assert all(tree[position].level == LEAF for position in tree.leaves)
+    check_tree(tree)
+    assert all(span.end <= len(text) for span in tree.spans)
 
 
 FIGURES = [
@@ -125,28 +130,26 @@ def whole(units: list[str], text: str) -> bool:
     return True
 
 
-def test_a_row_of_a_table_stays_whole() -> None:
-    rows = [f"id: {i}\nname: Article {i}\nprice_eur: {i}.44\nnote: Sent, if all goes well. Or not." for i in range(90)]
-
-    assert whole(rows, "\n\n".join(rows))
-
-
-def test_a_pair_of_key_and_value_stays_whole_where_its_row_does_not_fit() -> None:
-    pairs = [f"column {i}: {i}.44 and some, words. Of it" for i in range(60)]
-
-    assert whole(pairs, "\n".join(pairs))
-
-
-def test_a_line_of_a_table_stays_whole() -> None:
-    rows = [f"| Article {i} | {i}.44 EUR | Sent, perhaps. Or not |" for i in range(60)]
-
-    assert whole(rows, "\n".join(rows))
+UNITS = {
+    "records": (
+        [f"id: {i}\nname: Article {i}\nprice_eur: {i}.44\nnote: Sent, if all goes well. Or not." for i in range(90)],
+        "\n\n",
+    ),
+    "pairs of a record that does not fit": ([f"column {i}: {i}.44 and some, words. Of it" for i in range(60)], "\n"),
+    "rows": ([f"| Article {i} | {i}.44 EUR | Sent, perhaps. Or not |" for i in range(60)], "\n"),
+    "items": ([f"- Item {i}: it has two sentences. This is,\n  the second of {i} in all." for i in range(60)], "\n"),
+    "lines of a timeline": (
+        [f"{year}. Itaipu delivers power, and much else happened. It rained." for year in range(1900, 1960)],
+        "\n",
+    ),
+}
 
 
-def test_a_list_item_stays_whole() -> None:
-    items = [f"- Item {i}: it has two sentences. This is,\n  the second of {i} in all." for i in range(60)]
+@pytest.mark.parametrize("kind", UNITS)
+def test_what_belongs_together_stays_whole(kind: str) -> None:
+    units, between = UNITS[kind]
 
-    assert whole(items, "\n".join(items))
+    assert whole(units, between.join(units))
 
 
 def test_parents_are_filled_with_parts_of_an_item_that_no_leaf_holds() -> None:
@@ -162,12 +165,6 @@ def test_a_boundary_inside_a_row_moves_to_its_end_where_it_fits() -> None:
     tree = split(text)
 
     assert [len(text[tree[leaf].start : tree[leaf].end].split()) for leaf in tree.leaves] == [13, 14, 14, 7]
-
-
-def test_a_line_of_a_timeline_keeps_its_year() -> None:
-    lines = [f"{year}. Itaipu delivers power, and much else happened. It rained." for year in range(1900, 1960)]
-
-    assert whole(lines, "\n".join(lines))
 
 
 def test_a_heading_goes_with_what_follows_it() -> None:
@@ -209,10 +206,7 @@ def test_a_text_in_parts_has_one_tree() -> None:
 
     assert tree.first_leaf == sum(span.level < LEAF for span in tree.spans)
     assert [span.level for span in tree.spans] == sorted(span.level for span in tree.spans)
-    for span in tree.spans:
-        if span.parent != NO_PARENT:
-            assert tree[span.parent].level == span.level - 1
-            assert tree[span.parent].start <= span.start < span.end <= tree[span.parent].end
+    check_tree(tree)
     assert sum(len(text[tree[leaf].start : tree[leaf].end].split()) for leaf in tree.leaves) == len(text.split())
 
 
