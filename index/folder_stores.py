@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from errors import IndexDamagedError, ReadOnlyError, UnknownCorpusError
-from index.corpus import Corpus, corpus_names, exists
+from index.corpus import Corpus, Stores, corpus_names, exists
 from index.disk import check_space, failing_store, private_folder, refusals_named
 from index.disk import repair as remedy
 from index.documents.integrity import recorded_totals
@@ -25,7 +25,6 @@ from index.replica import follow, is_replica, own_from_now_on
 if TYPE_CHECKING:
     from index.lexical.tantivy_index import LexicalIndex
     from index.vectors.chroma import Collection
-    from index.vectors.store import LeafVectorStore
 
 
 def open_folder(
@@ -84,7 +83,7 @@ def open_folder(
         raise
 
 
-class FolderStores:
+class FolderStores(Stores):
     """The stores of the corpus in `folder`, some of them perhaps on servers.
 
     Args:
@@ -177,7 +176,7 @@ class FolderStores:
         """Delete the word index, which is not open."""
         shutil.rmtree(self._words, ignore_errors=True)
 
-    def close_vectors(self, vectors: "LeafVectorStore") -> None:
+    def close_vectors(self, vectors: "Collection") -> None:
         """Close the vectors, and seal their files as they are now."""
         vectors.close()
         self._seal()

@@ -12,8 +12,8 @@ from errors import RagError, SettingsError, UnknownCorpusError
 from index.build import servers_of
 from index.corpus import check_corpus_name, corpus_names, exists
 from index.documents.catalogue import Catalogue
+from index.documents.integrity import recorded_totals
 from index.documents.tables import closing_engine
-from index.documents.totals import TotalsReader
 from index.layout.locations import Servers
 from index.layout.lock import CorpusLock, holder_of
 from index.layout.manifest import Manifest
@@ -71,7 +71,7 @@ def documents_on_disk(name: str, settings: Settings, wanted: Manifest) -> int:
     if not servers.has_documents(folder, manifest):
         return 0
     with closing_engine(servers.look_into_documents(folder, manifest)) as engine:
-        return TotalsReader(engine).get().documents
+        return recorded_totals(engine).documents
 
 
 def drop(name: str, settings: Settings) -> CorpusFacts:
@@ -135,7 +135,7 @@ def _facts(folder: Path, servers: Servers) -> CorpusFacts:
         if not servers.has_documents(folder, manifest):
             return replace(facts, documents=0, leaves=0)
         with closing_engine(servers.look_into_documents(folder, manifest)) as engine:
-            totals = TotalsReader(engine).get()
+            totals = recorded_totals(engine)
             newest = Catalogue(engine).last_ingested_at()
             return replace(facts, documents=totals.documents, leaves=totals.leaves, last_ingested_at=newest)
     except RagError as error:
