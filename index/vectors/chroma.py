@@ -462,9 +462,6 @@ class _TimedClient:
     def get_max_batch_size(self) -> int:
         return int(self._server.get_max_batch_size())
 
-    def heartbeat(self) -> int:
-        return int(self._server.heartbeat())
-
     def close(self) -> None:
         self._system.stop()
         self._session.close()

@@ -1,6 +1,5 @@
 """The packaged embedding model, converted and run for real."""
 
-import asyncio
 import subprocess
 import sys
 from collections.abc import Callable
@@ -112,12 +111,6 @@ def test_many_threads_share_one_model(make: Callable[..., OpenVINOEmbedding]) ->
         vectors = list(pool.map(embedder.get_query_embedding, TEXTS * 8))
 
     assert np.allclose(np.array(vectors), np.array([embedder.get_query_embedding(text) for text in TEXTS] * 8))
-
-
-def test_the_async_door_gives_the_same_vector(make: Callable[..., OpenVINOEmbedding]) -> None:
-    embedder = make("fp32")
-
-    assert asyncio.run(embedder.aget_query_embedding("wind")) == embedder.get_query_embedding("wind")
 
 
 def test_prefixes_are_put_before_questions_and_passages(make: Callable[..., OpenVINOEmbedding]) -> None:

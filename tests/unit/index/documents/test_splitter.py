@@ -7,17 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from index.documents.blocks import MAX_CHARS_PER_TOKEN
-from index.documents.span_tree import LEAF, NO_PARENT, SpanTree
+from index.documents.span_tree import LEAF, SpanTree
 from index.documents.splitter import PART_CHARS, TITLE_TOKENS, TreeSplitter
 from index.documents.store import MAX_TITLE_CHARS, Document, StoredDocument
 from index.lexical.leaves import word_rows
 from settings import ChunkSettings
+from tests.fakes.trees import check_tiles, check_tree, count_words
 
 CHUNK = ChunkSettings(root_tokens=64, middle_tokens=32, leaf_tokens=16)
-
-
-def count_words(text: str) -> int:
-    return len(text.split())
 
 
 SPLITTER = TreeSplitter(CHUNK, count_words, window_tokens=30)
@@ -28,20 +25,6 @@ def split(text: str, splitter: TreeSplitter = SPLITTER) -> SpanTree:
 
 
 PROSE = " ".join(f"Sentence number {i} says something about wind and water." for i in range(40))
-
-
-def check_tree(tree: SpanTree) -> None:
-    """Check that children lie in their parents, in order and without overlap."""
-    last: dict[int, int] = {}
-    for span in tree.spans:
-        assert last.get(span.parent, 0) <= span.start < span.end
-        last[span.parent] = span.end
-        if span.parent != NO_PARENT:
-            parent = tree[span.parent]
-            assert parent.level == span.level - 1
-            assert parent.start <= span.start
-            assert span.end <= parent.end
-    assert all(tree[position].level == LEAF for position in tree.leaves)
 
 
 def test_three_levels_within_their_sizes() -> None:
@@ -57,12 +40,7 @@ def test_a_short_text_still_has_all_levels() -> None:
 
 
 def test_leaves_tile_the_document() -> None:
-    tree = split(PROSE)
-    rest = list(PROSE)
-    for position in tree.leaves:
-        rest[tree[position].start : tree[position].end] = " " * (tree[position].end - tree[position].start)
-
-    assert not "".join(rest).strip()
+    check_tiles(split(PROSE), PROSE)
 
 
 def test_repeated_text_gets_its_own_offsets() -> None:
