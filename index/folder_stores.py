@@ -79,7 +79,7 @@ def open_folder(
                 note_corpus(servers.database_url, folder.name, stored)
         return Corpus(folder.name, stored, stores)
     except BaseException:
-        held.hold.release()
+        held.release()
         raise
 
 
@@ -183,7 +183,7 @@ class FolderStores(Stores):
 
     def release(self) -> None:
         """Let others in; a second call does nothing."""
-        self._held.hold.release()
+        self._held.release()
 
     def _seal(self) -> None:
         if self._embedded and self._folder.exists():  # somebody may have deleted it

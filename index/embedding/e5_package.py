@@ -13,6 +13,7 @@ import struct
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,6 @@ _SIZES = (
     *("hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "vocab_size"),
     *("max_position_embeddings", "type_vocab_size", "layer_norm_eps"),
 )
-_SPACE = "▁"
 # NFKC makes a tilde of the wave dash of Japanese ranges, the model's own normalisation leaves it. It passes as a
 # character that no text uses.
 _WAVE, _STAND_IN = "～", "\ue000"
@@ -125,47 +125,35 @@ def _unpack(weights: Path, folder: Path) -> None:
     scratch.rename(folder)
 
 
-class _Reader:
-    """Takes values out of bytes, one after the other."""
-
-    def __init__(self, data: bytes) -> None:
-        self.data, self.at = data, 0
-
-    def take(self, form: str) -> tuple[Any, ...]:
-        values = struct.unpack_from(f"<{form}", self.data, self.at)
-        self.at += struct.calcsize(f"<{form}")
-        return values
-
-    def array(self, kind: str, count: int) -> npt.NDArray[Any]:
-        values = np.frombuffer(self.data, kind, count, self.at)
-        self.at += values.nbytes
-        return values
-
-
 def read_file(path: Path) -> E5File:
     """Read the package's file; raises ValueError or struct.error if it is of another form, OSError if it cannot be."""
-    reader = _Reader(path.read_bytes())
-    magic, version = reader.take("4sI")
-    *sizes, block = reader.take("7ifi")
+    data = path.read_bytes()
+    file = BytesIO(data)
+
+    def take(form: str) -> tuple[Any, ...]:
+        return struct.unpack(f"<{form}", file.read(struct.calcsize(f"<{form}")))
+
+    magic, version = take("4sI")
+    *sizes, block = take("7ifi")
     if (magic, version, block) != (_MAGIC, 1, BLOCK):
         raise ValueError("it is of another format")
-    count, first, last, pad, unknown, letters = reader.take("5iQ")
-    ends, scores = reader.array("<u4", count + 1), reader.array("<f4", count)
-    blob = reader.array("u1", letters).tobytes()
-    words = [blob[start:end].decode() for start, end in pairwise(ends.tolist())]
-    pieces = list(zip(words, scores.tolist(), strict=True))
-    replacements, _ = reader.take("iI")
+    count, first, last, pad, unknown, letters = take("5iQ")
+    ends, scores = take(f"{count + 1}I"), take(f"{count}f")
+    blob = file.read(letters)
+    words = [blob[start:end].decode() for start, end in pairwise(ends)]
+    pieces = list(zip(words, scores, strict=True))
+    replacements, _ = take("iI")
     replaced = {}
     for _ in range(replacements):
-        code, length = reader.take("IB")
-        replaced[chr(code)] = "".join(map(chr, reader.take(f"{length}I")))
+        code, length = take("IB")
+        replaced[chr(code)] = "".join(map(chr, take(f"{length}I")))
     tensors = {}
-    for _ in range(*reader.take("i")):
-        name = reader.take(f"{reader.take('H')[0]}s")[0].decode()
-        kind, numbers, at, _ = reader.take("BIQQ")
+    for _ in range(*take("i")):
+        name = take(f"{take('H')[0]}s")[0].decode()
+        kind, numbers, at, _ = take("BIQQ")
         tensors[name] = (kind, numbers, at)
     config = {"model_type": "bert", **dict(zip(_SIZES, sizes, strict=True)), "pad_token_id": pad}
-    return E5File(config, (first, last, pad, unknown), pieces, replaced, reader.data, tensors)
+    return E5File(config, (first, last, pad, unknown), pieces, replaced, data, tensors)
 
 
 def tokenizer_of(file: E5File) -> Tokenizer:
@@ -180,7 +168,7 @@ def tokenizer_of(file: E5File) -> Tokenizer:
     if _WAVE not in file.replaced:
         steps += [normalizers.Replace(_WAVE, _STAND_IN), normalizers.NFKC(), normalizers.Replace(_STAND_IN, _WAVE)]
     tokenizer.normalizer = normalizers.Sequence([*steps, normalizers.Replace(Regex(" {2,}"), " ")])
-    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(replacement=_SPACE, prepend_scheme="always", split=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="always", split=True)
     begin, end = file.pieces[first][0], file.pieces[last][0]
     tokenizer.post_processor = processors.TemplateProcessing(
         single=f"{begin} $A {end}", pair=None, special_tokens=[(begin, first), (end, last)]

@@ -19,7 +19,7 @@ from index.documents.integrity import broken_pages, leaf_places, recorded_totals
 from index.documents.span_tree import LEAF, NO_PARENT, node_id, parent_vectors, split_node_id
 from index.documents.store import DocumentStore, StoredDocument
 from index.documents.tables import Database
-from index.health.check import NAME, WHOLE, Check, Name, Repair, Store
+from index.health.check import WHOLE, Check, Name, Repair, Store
 from index.layout.locations import Servers
 from index.layout.manifest import Manifest
 from index.lexical.tantivy_index import LexicalIndex
@@ -70,7 +70,7 @@ def main() -> None:
             _print(asdict(check))
     except (IndexDamagedError, ValueError) as error:  # stored values that cannot be decoded are damage as well
         finding = error.fact if isinstance(error, IndexDamagedError) else str(error)
-        _print(asdict(_check(NAME[store], "It can be read.", (finding, WHOLE[store]))))
+        _print(asdict(_check(store, "It can be read.", (finding, WHOLE[store]))))
     except RagError as error:
         _print({"code": error.code, "fact": error.fact, "remedy": error.remedy})
 
