@@ -97,12 +97,6 @@ def test_a_changed_document_leaves_nothing_of_its_old_version(corpus: Corpus) ->
     assert corpus.documents.pending() == []
 
 
-def test_a_removed_document_is_gone_from_every_store(corpus: Corpus) -> None:
-    corpus.remove(["wind.md"])
-
-    assert corpus.documents.leaf_count() == corpus.vectors.count() == corpus.lexical_index.count() == 3
-
-
 def test_leftovers_of_a_crash_are_swept(corpus: Corpus) -> None:
     # What a crash between the stores and the commit leaves: leaves of a version that no document shows.
     lost = stored("lost.md", "Never committed. At all.")
