@@ -39,11 +39,10 @@ from settings import CORPUS_NAME
 SEVERAL, ALL = "+", "*"
 
 if TYPE_CHECKING:
-    from index.documents.docstore import SpanDocstore
     from index.lexical.tantivy_index import LexicalIndex
+    from index.llamaindex import LeafVectorStore, SpanDocstore
     from index.vectors.chroma import Collection
     from index.vectors.small_files import SmallFiles
-    from index.vectors.store import LeafVectorStore
 
 
 class Stores:
@@ -124,7 +123,7 @@ class Corpus:
     @cached_property
     def docstore(self) -> "SpanDocstore":
         """The passages as LlamaIndex nodes."""
-        from index.documents.docstore import SpanDocstore  # noqa: PLC0415
+        from index.llamaindex import SpanDocstore  # noqa: PLC0415
 
         return SpanDocstore(self.documents)
 
@@ -142,7 +141,7 @@ class Corpus:
     @property
     def vector_store(self) -> "LeafVectorStore":
         """The vectors for components of LlamaIndex; raises as `vectors`."""
-        from index.vectors.store import LeafVectorStore  # noqa: PLC0415
+        from index.llamaindex import LeafVectorStore  # noqa: PLC0415
 
         return LeafVectorStore(self.vectors, self.docstore, self.catalogue)
 

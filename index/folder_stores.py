@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from errors import IndexDamagedError, ReadOnlyError, UnknownCorpusError
 from index.corpus import Corpus, Stores, corpus_names, exists
-from index.disk import check_space, failing_store, private_folder, refusals_named
+from index.disk import check_space, failing_store, folder_bytes, private_folder, refusals_named
 from index.disk import repair as remedy
 from index.documents.integrity import recorded_totals
 from index.health.check import SAMPLE, examine_store
@@ -21,6 +21,7 @@ from index.layout.manifest import Manifest
 from index.layout.registry import note_corpus
 from index.layout.swap import finish_swap
 from index.replica import follow, is_replica, own_from_now_on
+from index.vectors.flush import settle_in_child
 
 if TYPE_CHECKING:
     from index.lexical.tantivy_index import LexicalIndex
@@ -153,19 +154,13 @@ class FolderStores(Stores):
 
     def size_bytes(self) -> int:
         """What the folder takes."""
-        size = 0
-        for path in self._folder.rglob("*"):
-            try:
-                size += path.stat().st_size if path.is_file() else 0
-            except FileNotFoundError:  # a store has just merged its files
-                continue
-        return size
+        return folder_bytes(self._folder)
 
     def write_graph(self) -> None:
         """Have the whole graph of the vectors, which are closed, written; raises IndexDamagedError if it is damaged."""
         if self._embedded:
             self._check_vectors()
-            self._servers.settle_vectors(self._folder)
+            settle_in_child(self._vectors)
             self._seal()
 
     def delete_vectors(self) -> None:

@@ -3,7 +3,7 @@
 Flow: ingestion upserts leaves, the dense retriever searches -> **here** -> the corpus's `vectors` folder, or `chroma
 run` at RAG_INDEX__CHROMA_URL. Derived from `documents/store.py`, so neither text nor node is kept: an id, a vector and
 the version it belongs to. Its failures are ours: a full disk, a damaged folder and a silent server ask for different
-remedies. LlamaIndex reads it through `store.py`.
+remedies. LlamaIndex reads it through `llamaindex.py`.
 """
 
 import os
