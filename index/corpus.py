@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from index.lexical.tantivy_index import LexicalIndex
     from index.llamaindex import LeafVectorStore, SpanDocstore
     from index.vectors.chroma import Collection
-    from index.vectors.small_files import SmallFiles
 
 
 class Stores:
@@ -104,8 +103,6 @@ class Corpus:
         stores: open its parts.
     """
 
-    _small: "SmallFiles"
-
     def __init__(self, name: str, manifest: Manifest, stores: Stores) -> None:
         self.name = name
         self.manifest = manifest
@@ -134,8 +131,8 @@ class Corpus:
 
         with failing_store("vectors"):
             vectors = self._stores.open_vectors(examined=self._examined)
-        self._small = SmallFiles(vectors, self.documents, self.catalogue)
-        vectors.exact = self._small.nearest
+        small = SmallFiles(vectors, self.documents, self.catalogue)
+        vectors.exact, vectors.warm_up = small.nearest, small.refresh
         return vectors
 
     @property
@@ -225,7 +222,7 @@ class Corpus:
                 if wrong:
                     fact = f"Corpus {self.name!r} has {leaves} leaves, but {count} {store} of leaves."
                     raise IndexDamagedError(fact, remedy(self.name))
-        self._small.refresh()
+        self.vectors.warm_up()
 
     def probes(self) -> dict[str, Callable[[], None]]:
         """Return store -> what raises CorpusError unless a question could read that store now.

@@ -72,6 +72,7 @@ class Collection:
         raw: Chroma's own object.
         near: as given.
         exact: searches some leaves beside the graph, see `small_files.py`; takes what `search` takes.
+        warm_up: reads what the first search would read for that.
 
     Raises:
         CorpusError: what `meaning` makes of a failure.
@@ -81,7 +82,8 @@ class Collection:
         self, reader: Any, writer: Any, name: str, meaning: Callable[[Exception], CorpusError], *, near: bool = True
     ) -> None:
         self._reader, self._writer, self._name, self._meaning, self.near = reader, writer, name, meaning, near
-        self.exact: Callable[[Vectors, int, Several[str] | None], Hits] = lambda *_: []
+        self.exact: Callable[[Vectors, int, Several[str] | None], Hits] = _nothing
+        self.warm_up: Callable[[], object] = _nothing
         with self._failures():
             self.raw: Any = reader.get_or_create_collection(name, configuration=_CONFIGURATION, embedding_function=None)
             self._written: Any = self.raw if writer is reader else writer.get_collection(name, embedding_function=None)
@@ -107,6 +109,7 @@ class Collection:
 
     def close(self) -> None:
         """Let go of files and connections."""
+        self.exact = self.warm_up = _nothing  # they hold this object, and with it Chroma's locks
         self._reader.close()
         if self.served:
             self._writer.close()
@@ -246,6 +249,10 @@ class Collection:
     def _failures(self) -> Iterator[None]:
         with failures_named(self._meaning):
             yield
+
+
+def _nothing(*_: object) -> Hits:
+    return []
 
 
 @contextmanager
