@@ -12,7 +12,7 @@ from errors import IndexDamagedError, ReadOnlyError, UnknownCorpusError
 from index.corpus import Corpus, Stores, corpus_names, exists
 from index.disk import check_space, failing_store, folder_bytes, private_folder, refusals_named
 from index.disk import repair as remedy
-from index.documents.integrity import recorded_totals
+from index.documents.totals import recorded_totals
 from index.health.check import SAMPLE, examine_store
 from index.health.seal import VectorsSeal
 from index.layout.access import Access, Held, Writing

@@ -26,7 +26,6 @@ from errors import CorpusError
 from index.documents.blobs import WithoutBlobs, without_blobs
 from index.documents.cache import DocumentCache
 from index.documents.copies import Copies, note_texts
-from index.documents.generation import raise_generation, read_generation
 from index.documents.guess import guessed_blocks
 from index.documents.sources import SourceNote, reopen, write_notes
 from index.documents.span_tree import SpanTree, first_leaf
@@ -37,7 +36,7 @@ from index.documents.tables import generations as _generations
 from index.documents.tables import parents as _parents
 from index.documents.tables import pending as _pending
 from index.documents.tables import structures as _structures
-from index.documents.totals import Totals, count, read_totals
+from index.documents.totals import Totals, count, raise_generation, read_generation, recorded_totals
 
 Metadata = dict[str, str | int | float | bool | list[str]]
 Vectors = npt.NDArray[np.floating[Any]]
@@ -324,8 +323,7 @@ class DocumentStore:
             self.totals()
 
     def _load_totals(self, names: Sequence[str]) -> dict[str, Totals]:
-        with failures_named(), self._engine.connect() as connection:
-            self._last_totals = read_totals(connection)
+        self._last_totals = recorded_totals(self._engine)
         return dict.fromkeys(names, self._last_totals)
 
     def _load_versions(self, versions: Sequence[str]) -> dict[str, StoredDocument]:

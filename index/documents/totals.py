@@ -1,6 +1,8 @@
-"""How many documents and leaves a corpus has, and the hash of its whole state, without counting them.
+"""What each commit of a corpus counts: its documents and leaves, the hash of its whole state, and the commits.
 
-Flow: `store.py` changes the totals in each of its commits and reads them from here.
+Flow: `store.py` changes the numbers in each of its commits and reads them from here; `corpus.py` compares the number of
+commits between two questions: by that a process that only reads sees that another one has written. A commit that shows
+documents raises it, and so does the end of the sweep after it: words that a reader has open must be opened again.
 """
 
 from collections.abc import Mapping
@@ -8,6 +10,8 @@ from typing import NamedTuple
 
 import sqlalchemy as sa
 
+from index.documents.tables import failures_named
+from index.documents.tables import generations as _generations
 from index.documents.tables import totals as _totals
 
 STATE_BITS = 80
@@ -51,3 +55,23 @@ def write_totals(connection: sa.Connection, totals: Totals) -> None:
     """Put these totals in the place of the recorded ones, within the open transaction."""
     connection.execute(sa.delete(_totals))
     connection.execute(sa.insert(_totals), {"row": 1} | totals._asdict())
+
+
+def recorded_totals(engine: sa.Engine) -> Totals:
+    """Return the totals as the last commit left them."""
+    with failures_named(), engine.connect() as connection:
+        return read_totals(connection)
+
+
+def read_generation(engine: sa.Engine) -> int:
+    """Return the number of the last commit; 0 before the first one."""
+    with failures_named(), engine.connect() as connection:
+        return int(connection.execute(sa.select(_generations.c.number)).scalar_one_or_none() or 0)
+
+
+def raise_generation(connection: sa.Connection) -> int:
+    """Count the open transaction as a commit, and return its number."""
+    raised = sa.update(_generations).values(number=_generations.c.number + 1)
+    if not connection.execute(raised).rowcount:
+        connection.execute(sa.insert(_generations), {"row": 1, "number": 1})
+    return int(connection.execute(sa.select(_generations.c.number)).scalar_one())

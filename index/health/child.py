@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from errors import IndexDamagedError, RagError
-from index.documents.integrity import broken_pages, leaf_places, recorded_totals, true_totals
+from index.documents.integrity import broken_pages, leaf_places, true_totals
 from index.documents.span_tree import LEAF, NO_PARENT, node_id, parent_vectors, split_node_id
 from index.documents.store import DocumentStore, StoredDocument
 from index.documents.tables import Database
+from index.documents.totals import recorded_totals
 from index.health.check import WHOLE, Check, Name, Repair, Store
 from index.layout.locations import Servers
 from index.layout.manifest import Manifest

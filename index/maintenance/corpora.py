@@ -12,8 +12,8 @@ from index.build import servers_of
 from index.corpus import check_corpus_name, corpus_names, exists
 from index.disk import folder_bytes
 from index.documents.catalogue import Catalogue
-from index.documents.integrity import recorded_totals
 from index.documents.tables import closing_engine
+from index.documents.totals import recorded_totals
 from index.layout.locations import Servers
 from index.layout.lock import CorpusLock, holder_of
 from index.layout.manifest import Manifest
