@@ -229,5 +229,5 @@ def _equal_by_rank(found: Sequence[Hits]) -> list[Hits]:
     """Return hits of different models with one similarity for each rank: the highest that any of them has there."""
     if len(found) == 1:
         return list(found)
-    best = [max(hit[1] for hit in hits if hit) for hits in zip_longest(*found)]
-    return [[(name, score) for (name, _), score in zip(hits, best, strict=False)] for hits in found]
+    highest = [max(hit[1] for hit in hits if hit) for hits in zip_longest(*found)]
+    return [[(name, score) for (name, _), score in zip(hits, highest, strict=False)] for hits in found]
