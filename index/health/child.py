@@ -7,7 +7,7 @@ Chroma and SQLite finish what a crash interrupted when they are opened.
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -127,7 +127,7 @@ def _vectors(place: Place, sample: int | None) -> Iterator[Check]:
     if places and not (place.servers.chroma_url or (place.folder / "vectors").exists()):
         yield _check("vectors", "They are there.", ("Their folder is gone.", Repair.LEAVES))
         return
-    with _opened(place) as collection:
+    with closing(place.servers.open_vectors(place.folder, Manifest.read(place.folder))) as collection:
         yield _graph_files(place)
         listed = set(collection.ids())
         compared = _compare(listed, places, pending, Repair.LEAVES)
@@ -176,12 +176,6 @@ def _reach(collection: "Collection", names: list[str]) -> Check:
     if reach < LEAST_REACH:
         return Check("vectors", question, ok=False, finding=figure, repair=Repair.VECTORS, share=reach)
     return Check("vectors", question, ok=True, finding=figure, share=reach)
-
-
-@contextmanager
-def _opened(place: Place) -> Iterator["Collection"]:
-    with closing(place.servers.open_vectors(place.folder, Manifest.read(place.folder))) as collection:
-        yield collection
 
 
 _EXAMINERS: dict[Store, Callable[[Place, int | None], Iterable[Check]]] = {
