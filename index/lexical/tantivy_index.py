@@ -191,7 +191,7 @@ class LexicalIndex:
 
     def has(self, term: str) -> bool:
         """Say whether a leaf, or the name of a document, holds a term."""
-        return any(self._containing(field, term) for field in ("text", "names"))
+        return any(self.containing(field, term) for field in ("text", "names"))
 
     def search(
         self, terms: Mapping[str, float], names: Iterable[str], top_k: int, versions: Collection[str] | None = None
@@ -303,13 +303,13 @@ class LexicalIndex:
             [(tantivy.Occur.Must, query), (tantivy.Occur.Must, tantivy.Query.const_score_query(scope, 0.0))]
         )
 
-    def _containing(self, field: str, term: str) -> int:
+    def containing(self, field: str, term: str) -> int:
         """Return how many leaves hold a term, in their `text` or in the `names` of their documents."""
         searchers = [part._index.searcher() for part in self._parts]
         return sum(min(int(searcher.doc_freq(field, term)), searcher.num_docs) for searcher in searchers)
 
     def _weight(self, field: str, term: str) -> float:
-        return self._idf(self._containing(field, term))
+        return self._idf(self.containing(field, term))
 
     def _idf(self, containing: int) -> float:
         return math.log(1 + (self.count() - containing + 0.5) / (containing + 0.5))
