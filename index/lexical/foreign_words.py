@@ -11,17 +11,14 @@ Of Chinese and Japanese a term is a pair of characters, or a single one that sta
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from index.lexical.analyzers import STEMMERS, content_words_of, stems_of
 from index.lexical.language import light_words
+from index.lexical.term_index import NameTerms, TermIndex, TermQuery
 from index.lexical.unspaced import RUN, characters, without_function_words
-
-if TYPE_CHECKING:
-    from index.lexical.tantivy_index import LexicalIndex
 
 # A stemmer may replace so many letters at the end of a stem, but leaves the first ones.
 REPLACED_LETTERS, KEPT_LETTERS = 2, 2
@@ -29,26 +26,6 @@ KEPT_QUERIES = 4096
 MAX_QUERY_TERMS = 64
 _KANA = re.compile(r"[\u3040-\u30ff]{2}")
 _CHINESE_CHARACTERS = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]+")
-
-
-class NameTerms(NamedTuple):
-    """The terms of a document's title alone, and of all its names (`document_names.document_names`)."""
-
-    title: frozenset[str]
-    names: frozenset[str]
-
-
-class TermQuery(NamedTuple):
-    """What finds the leaves that hold a term in one of several forms.
-
-    Attributes:
-        query: makes tantivy's query for an index; its scores are as those of a word that is as rare as all forms
-            together.
-        weight: inverse document frequency of all forms together, above 0.
-    """
-
-    query: "Callable[[LexicalIndex], Any]"
-    weight: float
 
 
 class ForeignWords(ABC):
@@ -60,7 +37,7 @@ class ForeignWords(ABC):
         index: of the corpus.
     """
 
-    def __init__(self, index: "LexicalIndex") -> None:
+    def __init__(self, index: TermIndex) -> None:
         self._index = index
         self._query = lru_cache(KEPT_QUERIES)(self._make_query)
 
@@ -109,7 +86,7 @@ class InflectedWords(ForeignWords):
         language: one of `analyzers.STEMMERS`.
     """
 
-    def __init__(self, index: "LexicalIndex", language: str) -> None:
+    def __init__(self, index: TermIndex, language: str) -> None:
         super().__init__(index)
         self._stems = stems_of(language)
         self._content = content_words_of(language, light_words(language))
@@ -138,7 +115,7 @@ class UnspacedWords(ForeignWords):
         language: `zh` or `ja`.
     """
 
-    def __init__(self, index: "LexicalIndex", language: str) -> None:
+    def __init__(self, index: TermIndex, language: str) -> None:
         super().__init__(index)
         self._language = language
 
@@ -166,7 +143,7 @@ class UnspacedWords(ForeignWords):
         return self._index.any_with(term) if single else self._index.any_of([term])
 
 
-def words_in(index: "LexicalIndex", language: str) -> ForeignWords | None:
+def words_in(index: TermIndex, language: str) -> ForeignWords | None:
     """Return the words of an index as a language sees them; None for English and where nothing is known of it."""
     if language in {"ja", "zh"}:
         return UnspacedWords(index, language)

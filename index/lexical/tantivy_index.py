@@ -22,8 +22,9 @@ from index.disk import failure
 from index.hits import Hits, best, side_by_side
 from index.lexical.analyzers import index_analyzer
 from index.lexical.document_names import document_names
-from index.lexical.foreign_words import ForeignWords, NameTerms, TermQuery, words_in
+from index.lexical.foreign_words import ForeignWords, words_in
 from index.lexical.language import function_words, question_language
+from index.lexical.term_index import NameTerms, TermQuery
 from index.lexical.unspaced import pairs_for_runs
 from index.plain_letters import plain_letters
 
