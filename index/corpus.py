@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -39,24 +39,21 @@ from settings import CORPUS_NAME
 SEVERAL, ALL = "+", "*"
 
 if TYPE_CHECKING:
-    from index.documents.docstore import SpanDocstore
     from index.lexical.tantivy_index import LexicalIndex
+    from index.llamaindex import LeafVectorStore, SpanDocstore
     from index.vectors.chroma import Collection
-    from index.vectors.store import LeafVectorStore
 
 
-class Stores(Protocol):
-    """Where the stores of one corpus are, and how they are opened."""
+class Stores:
+    """Where the stores of one corpus are, and how they are opened. What only files need does nothing here.
 
-    @property
-    def database(self) -> Database:
-        """The documents, open."""
-        ...
+    Attributes:
+        database: the documents, open.
+        read_only: another process writes.
+    """
 
-    @property
-    def read_only(self) -> bool:
-        """Whether another process writes."""
-        ...
+    database: Database
+    read_only = False
 
     def open_vectors(self, *, examined: bool) -> "Collection":
         """Open the vectors; raises IndexDamagedError when they are damaged.
@@ -64,43 +61,37 @@ class Stores(Protocol):
         Args:
             examined: they have been examined already.
         """
-        ...
+        raise NotImplementedError
 
     def open_words(self) -> "LexicalIndex":
         """Open the word index; raises IndexDamagedError when it is damaged."""
-        ...
+        raise NotImplementedError
 
     def record(self, manifest: Manifest) -> None:
         """Keep what the corpus is made with from now on; raises StorageError when it cannot be written."""
-        ...
 
     def check_space(self, needed_bytes: int) -> None:
         """Raise StorageError unless so much can be written."""
-        ...
 
     def size_bytes(self) -> int:
         """What the corpus takes on this machine's disk."""
-        ...
+        return 0
 
     def write_graph(self) -> None:
-        """Have the whole graph of the vectors, which are closed, written."""
-        ...
+        """Have the whole graph of the vectors, which are closed, written; raises IndexDamagedError if it is damaged."""
 
     def delete_vectors(self) -> None:
         """Delete all vectors, which are not open."""
-        ...
 
     def delete_words(self) -> None:
         """Delete the word index, which is not open."""
-        ...
 
-    def close_vectors(self, vectors: "LeafVectorStore") -> None:
+    def close_vectors(self, vectors: "Collection") -> None:
         """Close the vectors, so that the next opening finds them as they are now."""
-        ...
+        vectors.close()
 
     def release(self) -> None:
         """Let others in; a second call does nothing."""
-        ...
 
 
 class Corpus:
@@ -129,20 +120,27 @@ class Corpus:
     @cached_property
     def docstore(self) -> "SpanDocstore":
         """The passages as LlamaIndex nodes."""
-        from index.documents.docstore import SpanDocstore  # noqa: PLC0415
+        from index.llamaindex import SpanDocstore  # noqa: PLC0415
 
         return SpanDocstore(self.documents)
 
     @cached_property
-    def vectors(self) -> "LeafVectorStore":
+    def vectors(self) -> "Collection":
         """The leaves' vectors; raises IndexDamagedError when they cannot be opened."""
         from index.vectors.small_files import SmallFiles  # noqa: PLC0415
-        from index.vectors.store import LeafVectorStore  # noqa: PLC0415
 
         with failing_store("vectors"):
-            collection = self._stores.open_vectors(examined=self._examined)
-        small = SmallFiles(collection, self.documents, self.catalogue)
-        return LeafVectorStore(collection, self.docstore, self.catalogue, small)
+            vectors = self._stores.open_vectors(examined=self._examined)
+        small = SmallFiles(vectors, self.documents, self.catalogue)
+        vectors.exact, vectors.warm_up = small.nearest, small.refresh
+        return vectors
+
+    @property
+    def vector_store(self) -> "LeafVectorStore":
+        """The vectors for components of LlamaIndex; raises as `vectors`."""
+        from index.llamaindex import LeafVectorStore  # noqa: PLC0415
+
+        return LeafVectorStore(self.vectors, self.docstore, self.catalogue)
 
     @cached_property
     def lexical_index(self) -> "LexicalIndex":

@@ -8,7 +8,7 @@ while some room is left.
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from errors import CorpusError, IndexDamagedError, StorageError
@@ -79,6 +79,15 @@ def private_file(path: Path) -> None:
     os.close(os.open(path, os.O_CREAT | os.O_RDONLY | os.O_CLOEXEC, 0o600))
     if path.stat().st_mode & 0o077:
         path.chmod(0o600)
+
+
+def folder_bytes(folder: Path) -> int:
+    """Return what a folder takes on the disk, all its files together."""
+    size = 0
+    for path in folder.rglob("*"):
+        with suppress(FileNotFoundError):  # its holder writes meanwhile
+            size += path.lstat().st_blocks * 512
+    return size
 
 
 def sync_folder(folder: Path) -> None:

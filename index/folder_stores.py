@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from errors import IndexDamagedError, ReadOnlyError, UnknownCorpusError
-from index.corpus import Corpus, corpus_names, exists
-from index.disk import check_space, failing_store, private_folder, refusals_named
+from index.corpus import Corpus, Stores, corpus_names, exists
+from index.disk import check_space, failing_store, folder_bytes, private_folder, refusals_named
 from index.disk import repair as remedy
-from index.documents.integrity import recorded_totals
+from index.documents.totals import recorded_totals
 from index.health.check import SAMPLE, examine_store
 from index.health.seal import VectorsSeal
 from index.layout.access import Access, Held, Writing
@@ -21,11 +21,11 @@ from index.layout.manifest import Manifest
 from index.layout.registry import note_corpus
 from index.layout.swap import finish_swap
 from index.replica import follow, is_replica, own_from_now_on
+from index.vectors.flush import settle_in_child
 
 if TYPE_CHECKING:
     from index.lexical.tantivy_index import LexicalIndex
     from index.vectors.chroma import Collection
-    from index.vectors.store import LeafVectorStore
 
 
 def open_folder(
@@ -80,11 +80,11 @@ def open_folder(
                 note_corpus(servers.database_url, folder.name, stored)
         return Corpus(folder.name, stored, stores)
     except BaseException:
-        held.hold.release()
+        held.release()
         raise
 
 
-class FolderStores:
+class FolderStores(Stores):
     """The stores of the corpus in `folder`, some of them perhaps on servers.
 
     Args:
@@ -154,19 +154,13 @@ class FolderStores:
 
     def size_bytes(self) -> int:
         """What the folder takes."""
-        size = 0
-        for path in self._folder.rglob("*"):
-            try:
-                size += path.stat().st_size if path.is_file() else 0
-            except FileNotFoundError:  # a store has just merged its files
-                continue
-        return size
+        return folder_bytes(self._folder)
 
     def write_graph(self) -> None:
         """Have the whole graph of the vectors, which are closed, written; raises IndexDamagedError if it is damaged."""
         if self._embedded:
             self._check_vectors()
-            self._servers.settle_vectors(self._folder)
+            settle_in_child(self._vectors)
             self._seal()
 
     def delete_vectors(self) -> None:
@@ -177,14 +171,14 @@ class FolderStores:
         """Delete the word index, which is not open."""
         shutil.rmtree(self._words, ignore_errors=True)
 
-    def close_vectors(self, vectors: "LeafVectorStore") -> None:
+    def close_vectors(self, vectors: "Collection") -> None:
         """Close the vectors, and seal their files as they are now."""
         vectors.close()
         self._seal()
 
     def release(self) -> None:
         """Let others in; a second call does nothing."""
-        self._held.hold.release()
+        self._held.release()
 
     def _seal(self) -> None:
         if self._embedded and self._folder.exists():  # somebody may have deleted it

@@ -5,17 +5,13 @@ are the same three in their in-memory forms, so readers of a corpus need not tel
 is neither folder nor lock: no other process can find it.
 """
 
-from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from index.corpus import Corpus
+from index.corpus import Corpus, Stores
 from index.documents.tables import open_memory
 from index.layout.manifest import Manifest
 from index.lexical.tantivy_index import LexicalIndex
 from index.vectors.chroma import Collection, open_in_memory
-
-if TYPE_CHECKING:
-    from index.vectors.store import LeafVectorStore
 
 
 def open_memory_corpus(name: str, manifest: Manifest) -> Corpus:
@@ -28,10 +24,8 @@ def open_memory_corpus(name: str, manifest: Manifest) -> Corpus:
     return Corpus(name, manifest.born(), MemoryStores())
 
 
-class MemoryStores:
-    """Stores in memory: there is no disk to fill, and nothing to delete before a store is opened."""
-
-    read_only = False
+class MemoryStores(Stores):
+    """Stores in memory; the vectors go when they are closed."""
 
     def __init__(self) -> None:
         self.database = open_memory(uuid4().hex)
@@ -43,29 +37,3 @@ class MemoryStores:
     def open_words(self) -> LexicalIndex:
         """Make the word index."""
         return LexicalIndex(None)
-
-    def record(self, manifest: Manifest) -> None:
-        """Nothing is written."""
-
-    def check_space(self, needed_bytes: int) -> None:
-        """Memory has no disk to fill."""
-
-    def size_bytes(self) -> int:
-        """Nothing is on disk."""
-        return 0
-
-    def write_graph(self) -> None:
-        """Nothing is written."""
-
-    def delete_vectors(self) -> None:
-        """Vectors that are not open do not exist."""
-
-    def delete_words(self) -> None:
-        """Words that are not open do not exist."""
-
-    def close_vectors(self, vectors: "LeafVectorStore") -> None:
-        """Close the vectors, which deletes them."""
-        vectors.close()
-
-    def release(self) -> None:
-        """Nobody else can hold it."""

@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class DocumentCache(Generic[T]):
-    """The most recently used documents, or parts of them, by version.
+    """The most recently used documents, or parts of them, by version; or what they amount to, as one entry.
 
     All that is kept was visible at once: a commit empties the cache, and what was read while one began or ended is not
     kept. So an old and a new version of one document are never found together.

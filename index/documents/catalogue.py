@@ -160,7 +160,10 @@ class Catalogue:
         if source is not None:
             query = query.where(documents.c.source == source)
         page = query.subquery()
-        return [_to_brief(row) for row in self._rows(_BRIEF.join(page, doc_id == page.c.doc_id).order_by(*order))]
+        return [
+            DocumentBrief(**row._mapping)
+            for row in self._rows(_BRIEF.join(page, doc_id == page.c.doc_id).order_by(*order))
+        ]
 
     def names(self, filters: object | None = None) -> list[DocumentName]:
         """Return what all documents are called, ordered by doc_id.
@@ -202,7 +205,7 @@ class Catalogue:
             leaves=int(sum(row.leaves for row in rows)),
             content_types={row.content_type: row.documents for row in rows},
             topics=self._topics(),
-            largest=[_to_brief(row) for row in self._rows(largest)],
+            largest=[DocumentBrief(**row._mapping) for row in self._rows(largest)],
             last_ingested_at=max((row.newest for row in rows), default=None),
         )
 
@@ -235,21 +238,7 @@ class Catalogue:
 
 
 _BRIEF = sa.select(
-    *(documents.c[name] for name in ("doc_id", "title", "url", "source", "content_type")),
-    *(documents.c[name] for name in ("leaf_count", "ingested_at", "metadata")),
+    *(documents.c[name] for name in ("doc_id", "title", "url", "source", "content_type", "ingested_at", "metadata")),
+    documents.c.leaf_count.label("leaves"),
     sa.func.length(documents.c.text).label("chars"),
 )
-
-
-def _to_brief(row: sa.Row[Any]) -> DocumentBrief:
-    return DocumentBrief(
-        doc_id=row.doc_id,
-        title=row.title,
-        url=row.url,
-        source=row.source,
-        content_type=row.content_type,
-        leaves=row.leaf_count,
-        chars=row.chars,
-        ingested_at=row.ingested_at,
-        metadata=row.metadata,
-    )

@@ -6,7 +6,7 @@ Flow: `health/child.py` asks; `ingestion/maintenance/repair.py` has the totals c
 import sqlalchemy as sa
 
 from index.documents.tables import documents, failures_named
-from index.documents.totals import STATE_BITS, Totals, read_totals, write_totals
+from index.documents.totals import STATE_BITS, Totals, write_totals
 
 _SPAN_BYTES = 16
 
@@ -30,12 +30,6 @@ def leaf_places(engine: sa.Engine, among: sa.ColumnElement[bool] | None = None) 
             row.version: range(row.bytes // _SPAN_BYTES - row.leaf_count, row.bytes // _SPAN_BYTES)
             for row in connection.execute(query)
         }
-
-
-def recorded_totals(engine: sa.Engine) -> Totals:
-    """Return the totals as the last commit left them."""
-    with failures_named(), engine.connect() as connection:
-        return read_totals(connection)
 
 
 def true_totals(engine: sa.Engine) -> Totals:

@@ -4,26 +4,17 @@ Flow: `splitter.py` gives a part of a paper -> **here** -> sentences of `blocks.
 searched by paragraph (`docs/http.md`), and a paragraph holds more than a leaf of other documents. Pure.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
 from index.documents.atoms import splits_atom
-from index.documents.blocks import MAX_CHARS_PER_TOKEN, Cuts
+from index.documents.blocks import MAX_CHARS_PER_TOKEN, Cuts, Piece
 from index.documents.span_tree import LEAF, NO_PARENT, Span
 
 # Of the interval in which the smallest possible size of the largest group is sought.
 HALVINGS = 12
 # Of a sum of shares that fill a group exactly.
 ROUNDING = 1e-9
-
-
-class _Part(NamedTuple):
-    """`[start, end)` of the text, and its tokens."""
-
-    start: int
-    end: int
-    tokens: int
 
 
 def paragraph_spans(cuts: Cuts, start: int, end: int, *, max_words: int, sizes: tuple[int, int, int]) -> list[Span]:
@@ -42,13 +33,12 @@ def paragraph_spans(cuts: Cuts, start: int, end: int, *, max_words: int, sizes: 
     def fits(first: int, last: int) -> int | None:
         return within(first, last) if len(text[first:last].split()) <= max_words else None
 
-    def share(part: _Part) -> float:
+    def share(part: Piece) -> float:
         """Return how much of a paragraph it fills."""
         words, chars = len(text[part.start : part.end].split()), part.end - part.start
         return max(words / max_words, part.tokens / max_tokens, chars / (max_tokens * MAX_CHARS_PER_TOKEN))
 
-    found = cuts.pieces(start, end, fits, max_tokens)
-    pieces = list(_whole_atoms(text, [_Part(one.start, one.end, one.tokens) for one in found]))
+    pieces = list(_whole_atoms(text, cuts.pieces(start, end, fits, max_tokens)))
     grouped = [_joined(group) for group in _packed(pieces, [share(piece) for piece in pieces])]
     levels = [[part for part in grouped if text[part.start : part.end].strip()]]
     parents: list[list[int]] = []
@@ -67,9 +57,9 @@ def paragraph_spans(cuts: Cuts, start: int, end: int, *, max_words: int, sizes: 
     return spans
 
 
-def _whole_atoms(text: str, pieces: Sequence[_Part]) -> Iterator[_Part]:
+def _whole_atoms(text: str, pieces: Iterable[Piece]) -> Iterator[Piece]:
     """Yield the pieces, those joined between which a boundary would split a number or a date."""
-    kept: list[_Part] = []
+    kept: list[Piece] = []
     for piece in pieces:
         if kept and not splits_atom(text, piece.start):
             yield _joined(kept)
@@ -79,11 +69,11 @@ def _whole_atoms(text: str, pieces: Sequence[_Part]) -> Iterator[_Part]:
         yield _joined(kept)
 
 
-def _joined(parts: Sequence[_Part]) -> _Part:
-    return _Part(parts[0].start, parts[-1].end, sum(part.tokens for part in parts))
+def _joined(parts: Sequence[Piece]) -> Piece:
+    return Piece(parts[0].start, parts[-1].end, sum(part.tokens for part in parts))
 
 
-def _packed(parts: Sequence[_Part], shares: Sequence[float]) -> list[Sequence[_Part]]:
+def _packed(parts: Sequence[Piece], shares: Sequence[float]) -> list[Sequence[Piece]]:
     """Group parts in order: as few groups as have room for their shares, the largest as small as possible.
 
     A share above 1 is a group by itself.

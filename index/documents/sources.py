@@ -74,11 +74,6 @@ class SourceLedger:
             for batch in batches(names):
                 connection.execute(sa.delete(sources).where(sources.c.source.in_(batch)))
 
-    def reopen(self, names: Iterable[str]) -> None:
-        """Have the next ingestion read these sources again."""
-        with failures_named(), self._engine.begin() as connection:
-            reopen(connection, names)
-
     def _select(self, where: sa.ColumnElement[bool]) -> list[SourceNote]:
         with failures_named(), self._engine.connect() as connection:
             rows = connection.execute(sa.select(sources).where(where).order_by(sources.c.source))

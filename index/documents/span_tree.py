@@ -66,13 +66,6 @@ class SpanTree:
                 table.setdefault(span.parent, []).append(position)
         return table
 
-    def ancestors(self, position: int) -> list[int]:
-        """Positions of the parent, the grandparent and so on; empty for a root."""
-        chain = []
-        while (position := self.spans[position].parent) != NO_PARENT:
-            chain.append(position)
-        return chain
-
     def ordinal_at(self, offset: int) -> int:
         """Ordinal (0 = first leaf) of the last leaf that starts at or before `offset`; 0 before the first."""
         starts = [self.spans[leaf].start for leaf in self.leaves]

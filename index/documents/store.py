@@ -12,7 +12,7 @@ left behind, and removes it. Which files were read is `sources.py`'s business, h
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -22,10 +22,10 @@ import numpy as np
 import numpy.typing as npt
 import sqlalchemy as sa
 
+from errors import CorpusError
 from index.documents.blobs import WithoutBlobs, without_blobs
 from index.documents.cache import DocumentCache
 from index.documents.copies import Copies, note_texts
-from index.documents.generation import raise_generation, read_generation
 from index.documents.guess import guessed_blocks
 from index.documents.sources import SourceNote, reopen, write_notes
 from index.documents.span_tree import SpanTree, first_leaf
@@ -36,7 +36,7 @@ from index.documents.tables import generations as _generations
 from index.documents.tables import parents as _parents
 from index.documents.tables import pending as _pending
 from index.documents.tables import structures as _structures
-from index.documents.totals import Totals, TotalsReader, count
+from index.documents.totals import Totals, count, raise_generation, read_generation, recorded_totals
 
 Metadata = dict[str, str | int | float | bool | list[str]]
 Vectors = npt.NDArray[np.floating[Any]]
@@ -160,12 +160,13 @@ class DocumentStore:
         self.copies = Copies(engine)
         self._documents = DocumentCache(self._load_versions, lambda document: len(document.text), CACHED_CHARS)
         self._parents = DocumentCache(self._load_parents, lambda vectors: vectors.nbytes, CACHED_VECTOR_BYTES)
-        self._totals = TotalsReader(engine)
+        self._totals = DocumentCache(self._load_totals, lambda _: 1, 1)
+        self._last_totals: Totals | None = None
         self.last_generation = 0
 
     def count(self) -> int:
         """Number of documents."""
-        return self._totals.get().documents
+        return self.totals().documents
 
     def unstructured(self) -> int:
         """Number of documents whose structure is guessed from their text: an earlier release kept none."""
@@ -175,15 +176,19 @@ class DocumentStore:
 
     def leaf_count(self) -> int:
         """Number of leaves of all documents."""
-        return self._totals.get().leaves
+        return self.totals().leaves
+
+    def totals(self) -> Totals:
+        """Return what the corpus holds, as of the last commit."""
+        return self._totals.get([""])[""]
 
     def last_totals(self) -> Totals | None:
         """Return what the corpus held when that was last read; None if it never was. Asks no database."""
-        return self._totals.last
+        return self._last_totals
 
     def state(self) -> str:
         """Set-hash of all versions, 20 hex digits: equal states hold equal documents cut in equal ways."""
-        return self._totals.get().state
+        return self.totals().state
 
     def generation(self) -> int:
         """Number of the last commit, by whichever process."""
@@ -312,8 +317,14 @@ class DocumentStore:
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
-        with self._totals.changing(), self._documents.committing(), self._parents.committing():
+        with self._totals.committing(), self._documents.committing(), self._parents.committing():
             yield
+        with suppress(CorpusError):  # what is committed is committed; they are read again when they are asked for
+            self.totals()
+
+    def _load_totals(self, names: Sequence[str]) -> dict[str, Totals]:
+        self._last_totals = recorded_totals(self._engine)
+        return dict.fromkeys(names, self._last_totals)
 
     def _load_versions(self, versions: Sequence[str]) -> dict[str, StoredDocument]:
         return {document.version: document for document in self._load(_documents.c.version, versions)}

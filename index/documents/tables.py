@@ -71,7 +71,7 @@ totals = sa.Table(
     sa.Column("leaves", sa.BigInteger, nullable=False),
     sa.Column("state", String, nullable=False),
 )
-# One row, see `generation.py`. A corpus of an earlier release has none before it is next opened for writing.
+# One row, see `totals.py`. A corpus of an earlier release has none before it is next opened for writing.
 generations = sa.Table(
     "generations",
     tables,

@@ -1,17 +1,17 @@
-"""How many documents and leaves a corpus has, and the hash of its whole state, without counting them.
+"""What each commit of a corpus counts: its documents and leaves, the hash of its whole state, and the commits.
 
-Flow: `store.py` changes the totals in each of its commits and reads them from here.
+Flow: `store.py` changes the numbers in each of its commits and reads them from here; `corpus.py` compares the number of
+commits between two questions: by that a process that only reads sees that another one has written. A commit that shows
+documents raises it, and so does the end of the sweep after it: words that a reader has open must be opened again.
 """
 
-import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import sqlalchemy as sa
 
-from errors import CorpusError
 from index.documents.tables import failures_named
+from index.documents.tables import generations as _generations
 from index.documents.tables import totals as _totals
 
 STATE_BITS = 80
@@ -29,58 +29,6 @@ class Totals(NamedTuple):
     documents: int
     leaves: int
     state: str
-
-
-class TotalsReader:
-    """The totals of one corpus, kept in memory between commits. Safe from many threads.
-
-    While a commit is under way they are read from the database: a thread that sees the new documents sees their totals.
-
-    Args:
-        engine: the corpus's database, see `tables.py`.
-
-    Attributes:
-        last: what was read last; None before that. Reading it asks no database and waits for nobody.
-    """
-
-    def __init__(self, engine: sa.Engine) -> None:
-        self._engine = engine
-        self._lock = threading.Lock()
-        self._kept: Totals | None = None
-        self._commits = 0  # begun and ended
-        self._committing = 0
-        self.last: Totals | None = None
-
-    def get(self) -> Totals:
-        """Return the totals of the last commit."""
-        with self._lock:
-            commits = self._commits
-            if self._kept is not None:
-                return self._kept
-        with failures_named(), self._engine.connect() as connection:
-            found = read_totals(connection)
-        with self._lock:
-            if commits == self._commits:
-                self.last = found
-                self._kept = None if self._committing else found
-        return found
-
-    @contextmanager
-    def changing(self) -> Iterator[None]:
-        """Put this around a transaction that changes them. A commit that raises may have been stored all the same."""
-        self._count_commit(1)
-        try:
-            yield
-        finally:
-            self._count_commit(-1)
-        with suppress(CorpusError):  # what is committed is committed; they are read again when they are asked for
-            self.get()
-
-    def _count_commit(self, under_way: int) -> None:
-        with self._lock:
-            self._kept = None
-            self._commits += 1
-            self._committing += under_way
 
 
 def read_totals(connection: sa.Connection) -> Totals:
@@ -107,3 +55,23 @@ def write_totals(connection: sa.Connection, totals: Totals) -> None:
     """Put these totals in the place of the recorded ones, within the open transaction."""
     connection.execute(sa.delete(_totals))
     connection.execute(sa.insert(_totals), {"row": 1} | totals._asdict())
+
+
+def recorded_totals(engine: sa.Engine) -> Totals:
+    """Return the totals as the last commit left them."""
+    with failures_named(), engine.connect() as connection:
+        return read_totals(connection)
+
+
+def read_generation(engine: sa.Engine) -> int:
+    """Return the number of the last commit; 0 before the first one."""
+    with failures_named(), engine.connect() as connection:
+        return int(connection.execute(sa.select(_generations.c.number)).scalar_one_or_none() or 0)
+
+
+def raise_generation(connection: sa.Connection) -> int:
+    """Count the open transaction as a commit, and return its number."""
+    raised = sa.update(_generations).values(number=_generations.c.number + 1)
+    if not connection.execute(raised).rowcount:
+        connection.execute(sa.insert(_generations), {"row": 1, "number": 1})
+    return int(connection.execute(sa.select(_generations.c.number)).scalar_one())

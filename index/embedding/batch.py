@@ -27,24 +27,13 @@ class ArrayEmbedder(Protocol):
         ...
 
 
-@runtime_checkable
-class RemoteEmbedder(ArrayEmbedder, Protocol):
-    """An embedder that waits for a server.
-
-    Attributes:
-        slice_texts: texts in one call that keep the server busy.
-    """
-
-    slice_texts: int
-
-
 # Few enough that a stopped run ends within a second or two, enough to keep every core busy.
 SLICE_TEXTS = 256
 
 
 def slice_texts(embedder: "BaseEmbedding") -> int:
     """Return how many texts to give at a time, where the caller wants to stop early, tell progress or bound memory."""
-    return embedder.slice_texts if isinstance(embedder, RemoteEmbedder) else SLICE_TEXTS
+    return int(getattr(embedder, "slice_texts", SLICE_TEXTS))  # a server says how many keep it busy
 
 
 def embed_documents(

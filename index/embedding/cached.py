@@ -4,7 +4,6 @@ Flow: search, gate, synthesizer -> **here** -> the corpus's embedder. The questi
 gate and the synthesizer read the same sentences; an embedder is asked once for each. Ingestion goes past this.
 """
 
-import asyncio
 import threading
 from collections.abc import Callable, Sequence
 
@@ -12,8 +11,10 @@ from cachetools import LRUCache
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from pydantic import PrivateAttr
 
+from index.embedding.base import Embedder
 
-class CachedEmbedding(BaseEmbedding):
+
+class CachedEmbedding(Embedder):
     """An embedder that keeps its last vectors, questions apart from texts. Safe to call from many threads.
 
     Args:
@@ -39,11 +40,6 @@ class CachedEmbedding(BaseEmbedding):
         self._embedder = embedder
         self._kept = LRUCache(kept)
 
-    @classmethod
-    def class_name(cls) -> str:
-        """Name for LlamaIndex's events."""
-        return "CachedEmbedding"
-
     def _vectors(
         self, kind: str, texts: Sequence[str], embed: Callable[[list[str]], list[list[float]]]
     ) -> list[list[float]]:
@@ -60,21 +56,8 @@ class CachedEmbedding(BaseEmbedding):
     def _get_query_embedding(self, query: str) -> list[float]:
         return self._vectors("question", [query], lambda _: [self._embedder.get_query_embedding(query)])[0]
 
-    async def _aget_query_embedding(self, query: str) -> list[float]:
-        return await asyncio.to_thread(self._get_query_embedding, query)
-
-    def _get_text_embedding(self, text: str) -> list[float]:
-        return self._get_text_embeddings([text])[0]
-
     def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
         return self._vectors("text", texts, self._embedder.get_text_embedding_batch)
-
-    async def _aget_text_embedding(self, text: str) -> list[float]:
-        return (await self._aget_text_embeddings([text]))[0]
-
-    async def _aget_text_embeddings(self, texts: list[str]) -> list[list[float]]:
-        # One thread for a whole batch: embedding computes and takes a lock, which would stop the event loop.
-        return await asyncio.to_thread(self._get_text_embeddings, texts)
 
 
 def is_multilingual(embedder: BaseEmbedding | None) -> bool:

@@ -36,16 +36,17 @@ class PackedTable(torch.nn.Module):
 
     Args:
         file: of the package.
+        rows: of the table.
     """
 
     packed: torch.Tensor
     scales: torch.Tensor
 
-    def __init__(self, file: E5File) -> None:
+    def __init__(self, file: E5File, rows: int) -> None:
         super().__init__()
         scales, packed = file.packed("emb.word")
-        self.register_buffer("packed", torch.from_numpy(packed.reshape(file.vocabulary, -1).copy()))
-        self.register_buffer("scales", torch.from_numpy(scales.reshape(file.vocabulary, -1)).half())
+        self.register_buffer("packed", torch.from_numpy(packed.reshape(rows, -1).copy()))
+        self.register_buffer("scales", torch.from_numpy(scales.reshape(rows, -1)).half())
 
     def forward(self, ids: torch.Tensor) -> torch.Tensor:
         """Return the rows, shape (*ids, hidden)."""
@@ -62,11 +63,11 @@ def e5_network(folder: Path) -> Any:
     """Return the network of an unpacked folder, a `BertModel` whose vocabulary's table is packed."""
     file = read_file(folder / WEIGHTS_FILE)
     config = AutoConfig.from_pretrained(folder, local_files_only=True)
-    config.vocab_size = config.pad_token_id + 1  # the whole table is packed
+    rows, config.vocab_size = config.vocab_size, config.pad_token_id + 1  # the whole table is packed
     model: Any = BertModel(config, add_pooling_layer=False)
-    model.embeddings.word_embeddings = PackedTable(file)
+    model.embeddings.word_embeddings = PackedTable(file, rows)
     names = {f"embeddings.{ours}": f"emb.{theirs}" for ours, theirs in _EMBEDDINGS.items()}
-    for layer in range(file.layers):
+    for layer in range(config.num_hidden_layers):
         for ours, theirs in _LAYER.items():
             for long, short in (("weight", "w"), ("bias", "b")):
                 names[f"encoder.layer.{layer}.{ours}.{long}"] = f"l{layer}.{theirs}.{short}"

@@ -13,6 +13,7 @@ import struct
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,11 @@ QUERY_PREFIX, DOCUMENT_PREFIX = "query: ", "passage: "
 _MAGIC = b"E5S1"
 BLOCK = 32
 _QUANTIZED = 1
-_SPACE = "▁"
+# The sizes in the file's head, by their names in the configuration of a BERT.
+_SIZES = (
+    *("hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "vocab_size"),
+    *("max_position_embeddings", "type_vocab_size", "layer_norm_eps"),
+)
 # NFKC makes a tilde of the wave dash of Japanese ranges, the model's own normalisation leaves it. It passes as a
 # character that no text uses.
 _WAVE, _STAND_IN = "～", "\ue000"
@@ -40,25 +45,13 @@ class E5File:
     """What the package's file holds.
 
     Attributes:
-        hidden: length of a vector.
-        layers: of the network, each with `heads` heads and `feed_forward` inner values.
-        vocabulary: rows of its table; those beyond `pieces` are never asked for.
-        positions: longest input in tokens.
-        types: number of token types.
-        epsilon: of its normalisations.
+        config: the network's sizes, as in the `config.json` of a BERT.
         special: ids of the tokens that begin and end a text, pad it, and stand for what is unknown.
-        pieces: the vocabulary, each with its log-probability.
+        pieces: the vocabulary, each with its log-probability; its table may have more rows, never asked for.
         replaced: character -> what it becomes before it is looked up.
     """
 
-    hidden: int
-    layers: int
-    heads: int
-    feed_forward: int
-    vocabulary: int
-    positions: int
-    types: int
-    epsilon: float
+    config: dict[str, Any]
     special: tuple[int, int, int, int]
     pieces: list[tuple[str, float]]
     replaced: Mapping[str, str]
@@ -119,94 +112,48 @@ def _unpack(weights: Path, folder: Path) -> None:
     scratch.mkdir()
     file = read_file(weights)
     tokenizer_of(file).save(str(scratch / "tokenizer.json"), pretty=False)
-    first, last, pad, unknown = (file.pieces[i][0] for i in file.special)
-    written = {
-        "config.json": _config(file),
-        "tokenizer_config.json": {
-            "tokenizer_class": "PreTrainedTokenizerFast",
-            "model_max_length": file.positions,
-            "model_input_names": ["input_ids", "attention_mask"],
-            "bos_token": first,
-            "eos_token": last,
-            "pad_token": pad,
-            "unk_token": unknown,
-        },
+    names = ("bos_token", "eos_token", "pad_token", "unk_token")
+    tokens = {
+        "tokenizer_class": "PreTrainedTokenizerFast",
+        "model_max_length": file.config["max_position_embeddings"],
+        "model_input_names": ["input_ids", "attention_mask"],
+        **{name: file.pieces[place][0] for name, place in zip(names, file.special, strict=True)},
     }
-    for name, content in written.items():
+    for name, content in (("config.json", file.config), ("tokenizer_config.json", tokens)):
         (scratch / name).write_text(json.dumps(content, indent=1))
     shutil.copyfile(weights, scratch / WEIGHTS_FILE)
     scratch.rename(folder)
 
 
-def _config(file: E5File) -> dict[str, Any]:
-    return {
-        "model_type": "bert",
-        "hidden_size": file.hidden,
-        "num_hidden_layers": file.layers,
-        "num_attention_heads": file.heads,
-        "intermediate_size": file.feed_forward,
-        "max_position_embeddings": file.positions,
-        "type_vocab_size": file.types,
-        "vocab_size": file.vocabulary,
-        "layer_norm_eps": file.epsilon,
-        "pad_token_id": file.special[2],
-    }
-
-
-class _Reader:
-    """Takes values out of bytes, one after the other."""
-
-    def __init__(self, data: bytes) -> None:
-        self.data, self.at = data, 0
-
-    def take(self, form: str) -> tuple[Any, ...]:
-        values = struct.unpack_from(f"<{form}", self.data, self.at)
-        self.at += struct.calcsize(f"<{form}")
-        return values
-
-    def array(self, kind: str, count: int) -> npt.NDArray[Any]:
-        values = np.frombuffer(self.data, kind, count, self.at)
-        self.at += values.nbytes
-        return values
-
-
 def read_file(path: Path) -> E5File:
     """Read the package's file; raises ValueError or struct.error if it is of another form, OSError if it cannot be."""
-    reader = _Reader(path.read_bytes())
-    magic, version = reader.take("4sI")
-    hidden, layers, heads, feed_forward, vocabulary, positions, types, epsilon, block = reader.take("7ifi")
+    data = path.read_bytes()
+    file = BytesIO(data)
+
+    def take(form: str) -> tuple[Any, ...]:
+        return struct.unpack(f"<{form}", file.read(struct.calcsize(f"<{form}")))
+
+    magic, version = take("4sI")
+    *sizes, block = take("7ifi")
     if (magic, version, block) != (_MAGIC, 1, BLOCK):
         raise ValueError("it is of another format")
-    count, first, last, pad, unknown, letters = reader.take("5iQ")
-    ends, scores = reader.array("<u4", count + 1), reader.array("<f4", count)
-    blob = reader.array("u1", letters).tobytes()
-    words = [blob[start:end].decode() for start, end in pairwise(ends.tolist())]
-    pieces = list(zip(words, scores.tolist(), strict=True))
-    replacements, _ = reader.take("iI")
+    count, first, last, pad, unknown, letters = take("5iQ")
+    ends, scores = take(f"{count + 1}I"), take(f"{count}f")
+    blob = file.read(letters)
+    words = [blob[start:end].decode() for start, end in pairwise(ends)]
+    pieces = list(zip(words, scores, strict=True))
+    replacements, _ = take("iI")
     replaced = {}
     for _ in range(replacements):
-        code, length = reader.take("IB")
-        replaced[chr(code)] = "".join(map(chr, reader.take(f"{length}I")))
+        code, length = take("IB")
+        replaced[chr(code)] = "".join(map(chr, take(f"{length}I")))
     tensors = {}
-    for _ in range(*reader.take("i")):
-        name = reader.take(f"{reader.take('H')[0]}s")[0].decode()
-        kind, numbers, at, _ = reader.take("BIQQ")
+    for _ in range(*take("i")):
+        name = take(f"{take('H')[0]}s")[0].decode()
+        kind, numbers, at, _ = take("BIQQ")
         tensors[name] = (kind, numbers, at)
-    return E5File(
-        hidden,
-        layers,
-        heads,
-        feed_forward,
-        vocabulary,
-        positions,
-        types,
-        epsilon,
-        special=(first, last, pad, unknown),
-        pieces=pieces,
-        replaced=replaced,
-        _data=reader.data,
-        _tensors=tensors,
-    )
+    config = {"model_type": "bert", **dict(zip(_SIZES, sizes, strict=True)), "pad_token_id": pad}
+    return E5File(config, (first, last, pad, unknown), pieces, replaced, data, tensors)
 
 
 def tokenizer_of(file: E5File) -> Tokenizer:
@@ -221,7 +168,7 @@ def tokenizer_of(file: E5File) -> Tokenizer:
     if _WAVE not in file.replaced:
         steps += [normalizers.Replace(_WAVE, _STAND_IN), normalizers.NFKC(), normalizers.Replace(_STAND_IN, _WAVE)]
     tokenizer.normalizer = normalizers.Sequence([*steps, normalizers.Replace(Regex(" {2,}"), " ")])
-    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(replacement=_SPACE, prepend_scheme="always", split=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="always", split=True)
     begin, end = file.pieces[first][0], file.pieces[last][0]
     tokenizer.post_processor = processors.TemplateProcessing(
         single=f"{begin} $A {end}", pair=None, special_tokens=[(begin, first), (end, last)]

@@ -8,19 +8,18 @@ between zeros (`index/joined.py`): products of the two are cosines of the leaf's
 question belong to no corpus; the multilingual model embeds them.
 """
 
-import asyncio
 from collections.abc import Callable, Sequence
 
-from llama_index.core.base.embeddings.base import BaseEmbedding
 from pydantic import PrivateAttr
 
+from index.embedding.base import Embedder
 from index.embedding.cached import CachedEmbedding
 
 # LlamaIndex allows no more.
 MAX_BATCH = 2048
 
 
-class FollowedEmbedding(BaseEmbedding):
+class FollowedEmbedding(Embedder):
     """An embedder that asks the models of what is searched now. Safe to call from many threads.
 
     Args:
@@ -34,11 +33,6 @@ class FollowedEmbedding(BaseEmbedding):
         super().__init__(model_name="of the corpus", embed_batch_size=MAX_BATCH)
         self._models = models
 
-    @classmethod
-    def class_name(cls) -> str:
-        """Name for LlamaIndex's events."""
-        return "FollowedEmbedding"
-
     @property
     def multilingual(self) -> bool:
         """Whether texts are compared across languages."""
@@ -47,22 +41,9 @@ class FollowedEmbedding(BaseEmbedding):
     def _get_query_embedding(self, query: str) -> list[float]:
         return [number for model in self._models() for number in model.get_query_embedding(query)]
 
-    async def _aget_query_embedding(self, query: str) -> list[float]:
-        return await asyncio.to_thread(self._get_query_embedding, query)
-
-    def _get_text_embedding(self, text: str) -> list[float]:
-        return self._get_text_embeddings([text])[0]
-
     def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
         models = self._models()
         at = next((at for at, model in enumerate(models) if model.multilingual), 0)
         before = [0.0] * sum(model.dimension for model in models[:at])
         after = [0.0] * sum(model.dimension for model in models[at + 1 :])
         return [before + vector + after for vector in models[at].get_text_embedding_batch(texts)]
-
-    async def _aget_text_embedding(self, text: str) -> list[float]:
-        return (await self._aget_text_embeddings([text]))[0]
-
-    async def _aget_text_embeddings(self, texts: list[str]) -> list[list[float]]:
-        # One thread for a whole batch: embedding computes and takes a lock, which would stop the event loop.
-        return await asyncio.to_thread(self._get_text_embeddings, texts)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -47,30 +47,6 @@ TOKENIZER_FILE = "tokenizer.json"
 # Texts of all sorts, for the conversions.
 CALIBRATION = Path(__file__).with_name("calibration.txt")
 Pooling = Literal["mean", "cls", "centred"]
-
-
-class MeasuringModel(Protocol):
-    """What the splitter has to know of a model."""
-
-    @property
-    def estimated(self) -> bool:
-        """Whether its tokens are counted by the tokenizer of another model."""
-        ...
-
-    @property
-    def tokenizer_file(self) -> Path:
-        """The tokenizer that counts."""
-        ...
-
-    @property
-    def text_tokens(self) -> int:
-        """Longest text that is read whole, as `count_tokens` counts."""
-        ...
-
-    @property
-    def count_tokens(self) -> "TokenCounter":
-        """Callable that counts the tokens of a text, special tokens not included."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -154,6 +130,10 @@ class ServedModel:
     def count_tokens(self) -> "TokenCounter":
         """Callable that counts the tokens of a text, special tokens not included."""
         return token_counter(str(self.tokenizer_file), estimated=self.estimated)
+
+
+# What the splitter measures texts by.
+MeasuringModel = EmbeddingModel | ServedModel
 
 
 class TokenCounter:

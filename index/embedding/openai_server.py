@@ -32,6 +32,7 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, wai
 
 from errors import ModelError, ModelServerError
 from index.embedding import probe
+from index.embedding.base import Embedder
 from index.embedding.model import SPECIAL_TOKENS, ServedModel
 from index.plain_letters import plain_letters
 from loopback import may_use_proxy
@@ -76,7 +77,7 @@ BATCH_BYTES = 256_000
 CONNECT_S = 5.0
 
 
-class ServerEmbedding(OpenAILikeEmbedding):
+class ServerEmbedding(Embedder, OpenAILikeEmbedding):
     """Unit vectors from a server. Safe to call from many threads; nothing is sent before the first call.
 
     Texts longer than the model's window are embedded in parts, and get the mean of their vectors: the server is never
@@ -133,11 +134,6 @@ class ServerEmbedding(OpenAILikeEmbedding):
         thread.start()
         self._end = weakref.finalize(self, _end, self._loop, thread, client)
         self._end.atexit = False  # the process takes all of it with it
-
-    @classmethod
-    def class_name(cls) -> str:
-        """Name for LlamaIndex's events."""
-        return "ServerEmbedding"
 
     def encode_documents(self, texts: list[str], check: Callable[[], None] = lambda: None) -> Vectors:
         """Return one unit vector a passage, shape (len(texts), dimension), in order; the document prefix is added.
@@ -318,23 +314,11 @@ class ServerEmbedding(OpenAILikeEmbedding):
         vector: list[float] = self.encode_question(query).tolist()
         return vector
 
-    async def _aget_query_embedding(self, query: str) -> list[float]:
-        return await asyncio.to_thread(self._get_query_embedding, query)
-
-    def _get_text_embedding(self, text: str) -> list[float]:
-        return self._get_text_embeddings([text])[0]
-
-    async def _aget_text_embedding(self, text: str) -> list[float]:
-        return await asyncio.to_thread(self._get_text_embedding, text)
-
     def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
         # Who asks in this way judges sentences for a question; ingestion takes arrays.
         texts = [self.document_prefix + text for text in texts]
         rows: list[list[float]] = self._watched(texts, FOR_A_QUESTION).tolist()
         return rows
-
-    async def _aget_text_embeddings(self, texts: list[str]) -> list[list[float]]:
-        return await asyncio.to_thread(self._get_text_embeddings, texts)
 
 
 def _end(loop: asyncio.AbstractEventLoop, thread: threading.Thread, client: httpx.AsyncClient) -> None:

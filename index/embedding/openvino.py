@@ -1,11 +1,10 @@
 """Embed text on the CPU with OpenVINO: several times as fast as PyTorch, and the service starts without torch.
 
 Flow: ingestion embeds leaves (`batch.py`), retrieval embeds questions -> **here** -> unit vectors. A LlamaIndex
-`BaseEmbedding`, so that it serves any LlamaIndex index. The model comes converted from `model_cache.py`; GPUs go
+embedder, so that it serves any LlamaIndex index. The model comes converted from `model_cache.py`; GPUs go
 through `HuggingFaceEmbedding` (`build.py`).
 """
 
-import asyncio
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -17,10 +16,10 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 import openvino
-from llama_index.core.base.embeddings.base import BaseEmbedding
 from pydantic import PrivateAttr
 
 from errors import ModelError
+from index.embedding.base import Embedder
 from index.embedding.cpu import int8_options
 from index.embedding.model import EmbeddingModel, token_arrays
 from index.embedding.model_cache import converted_model
@@ -42,7 +41,7 @@ KEPT_SHAPES = {"CPU_RUNTIME_CACHE_CAPACITY": "64"}
 os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "128")  # read when the first model is compiled
 
 
-class OpenVINOEmbedding(BaseEmbedding):
+class OpenVINOEmbedding(Embedder):
     """Unit-length sentence vectors from a BERT-like encoder.
 
     Safe to call from many threads: each inference has its own request, and one compiled model serves all.
@@ -93,11 +92,6 @@ class OpenVINOEmbedding(BaseEmbedding):
         # come first together deadlock. So the first one happens here, alone.
         self.encode(["first"])
 
-    @classmethod
-    def class_name(cls) -> str:
-        """Name for LlamaIndex's events."""
-        return "OpenVINOEmbedding"
-
     def encode(self, texts: list[str], check: Callable[[], None] = lambda: None) -> npt.NDArray[np.float32]:
         """Return one unit vector a text, shape (len(texts), dimension), in the order given; no prefixes added.
 
@@ -132,12 +126,6 @@ class OpenVINOEmbedding(BaseEmbedding):
     def _get_query_embedding(self, query: str) -> list[float]:
         vector: list[float] = self.encode([self.query_prefix + query])[0].tolist()
         return vector
-
-    async def _aget_query_embedding(self, query: str) -> list[float]:
-        return await asyncio.to_thread(self._get_query_embedding, query)
-
-    def _get_text_embedding(self, text: str) -> list[float]:
-        return self._get_text_embeddings([text])[0]
 
     def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
         rows: list[list[float]] = self.encode_documents(texts).tolist()

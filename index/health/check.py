@@ -40,7 +40,6 @@ class Repair(StrEnum):
     VECTORS = "Rebuild the vector store: embed all leaves from the stored text."
 
 
-NAME: dict[Store, Name] = {"documents": "documents", "words": "words", "vectors": "vectors"}
 WHOLE: dict[Store, Repair] = {
     "documents": Repair.NOTHING,
     "words": Repair.WORDS,
@@ -131,7 +130,7 @@ def examine_store(folder: Path, servers: Servers, store: Store, sample: int | No
         raise RuntimeError(f"The examination failed: {child.stderr.decode(errors='replace')}")
     if child.returncode < 0:
         finding = f"The process that read it died ({signal.Signals(-child.returncode).name})."
-        checks.append(Check(NAME[store], "It can be read.", ok=False, finding=finding, repair=WHOLE[store]))
+        checks.append(Check(store, "It can be read.", ok=False, finding=finding, repair=WHOLE[store]))
     return checks
 
 

@@ -7,7 +7,7 @@ Chroma and SQLite finish what a crash interrupted when they are opened.
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from errors import IndexDamagedError, RagError
-from index.documents.integrity import broken_pages, leaf_places, recorded_totals, true_totals
+from index.documents.integrity import broken_pages, leaf_places, true_totals
 from index.documents.span_tree import LEAF, NO_PARENT, node_id, parent_vectors, split_node_id
 from index.documents.store import DocumentStore, StoredDocument
 from index.documents.tables import Database
-from index.health.check import NAME, WHOLE, Check, Name, Repair, Store
+from index.documents.totals import recorded_totals
+from index.health.check import WHOLE, Check, Name, Repair, Store
 from index.layout.locations import Servers
 from index.layout.manifest import Manifest
 from index.lexical.tantivy_index import LexicalIndex
@@ -70,7 +71,7 @@ def main() -> None:
             _print(asdict(check))
     except (IndexDamagedError, ValueError) as error:  # stored values that cannot be decoded are damage as well
         finding = error.fact if isinstance(error, IndexDamagedError) else str(error)
-        _print(asdict(_check(NAME[store], "It can be read.", (finding, WHOLE[store]))))
+        _print(asdict(_check(store, "It can be read.", (finding, WHOLE[store]))))
     except RagError as error:
         _print({"code": error.code, "fact": error.fact, "remedy": error.remedy})
 
@@ -126,7 +127,7 @@ def _vectors(place: Place, sample: int | None) -> Iterator[Check]:
     if places and not (place.servers.chroma_url or (place.folder / "vectors").exists()):
         yield _check("vectors", "They are there.", ("Their folder is gone.", Repair.LEAVES))
         return
-    with _opened(place) as collection:
+    with closing(place.servers.open_vectors(place.folder, Manifest.read(place.folder))) as collection:
         yield _graph_files(place)
         listed = set(collection.ids())
         compared = _compare(listed, places, pending, Repair.LEAVES)
@@ -175,12 +176,6 @@ def _reach(collection: "Collection", names: list[str]) -> Check:
     if reach < LEAST_REACH:
         return Check("vectors", question, ok=False, finding=figure, repair=Repair.VECTORS, share=reach)
     return Check("vectors", question, ok=True, finding=figure, share=reach)
-
-
-@contextmanager
-def _opened(place: Place) -> Iterator["Collection"]:
-    with closing(place.servers.open_vectors(place.folder, Manifest.read(place.folder))) as collection:
-        yield collection
 
 
 _EXAMINERS: dict[Store, Callable[[Place, int | None], Iterable[Check]]] = {

@@ -78,7 +78,7 @@ class Keeper:
                 kept.server.stop()
                 with suppress(OSError):  # they are examined at the next opening
                     VectorsSeal(kept.server.vectors.parent, kept.server.vectors).write()
-            kept.held.hold.release()
+            kept.held.release()
         self._kept = {}
 
     def _taken(self, folder: Path) -> _Kept:
@@ -92,9 +92,9 @@ class Keeper:
                 self._prepare(folder, held)
             if self._servers.chroma_url:
                 return _Kept(held)
-            return _Kept(held, ChromaProcess(folder / "vectors", held.hold.files()))
+            return _Kept(held, ChromaProcess(folder / "vectors", held.lock_files))
         except BaseException:
-            held.hold.release()
+            held.release()
             raise
 
     def _prepare(self, folder: Path, held: Held) -> None:

@@ -13,17 +13,6 @@ from index.layout.access import Held
 from index.layout.locations import Servers
 
 
-class _WithKeeper:
-    """The keeper lets go of a corpus at the end of the service, and not before."""
-
-    def files(self) -> tuple[int, ...]:
-        """Nothing is held here."""
-        return ()
-
-    def release(self) -> None:
-        """Nothing is held here."""
-
-
 @dataclass(frozen=True, slots=True)
 class Member:
     """One of the workers of a service.
@@ -37,9 +26,8 @@ class Member:
     read_only: bool = True
 
     def take(self, folder: Path, servers: Servers) -> Held:  # noqa: ARG002  # the keeper has the same settings
-        """See `Access.take`."""
-        answer = ask(self.keeper, folder.name)
-        return Held(_WithKeeper(), answer)
+        """See `Access.take`. The keeper lets go of a corpus at the end of the service, and not before."""
+        return Held(vectors_url=ask(self.keeper, folder.name))
 
 
 def ask(keeper: Path, corpus: str) -> str | None:

@@ -1,9 +1,10 @@
 """How a process has a corpus open: as its writer, as a reader, or as one of the processes of a service.
 
-Flow: a program's `build.py` chooses one -> **here** -> `folder_stores.py` asks it for the hold on a folder, and closes
-the hold last. The third kind, of a service with several workers, is `index/keeper/client.py`.
+Flow: a program's `build.py` chooses one -> **here** -> `folder_stores.py` asks it for the hold on a folder, and lets
+go of it last. The third kind, of a service with several workers, is `index/keeper/client.py`.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -14,16 +15,8 @@ from index.layout.lock import CorpusLock, ReadersLock
 from index.layout.registry import WriterLock
 
 
-class Hold(Protocol):
-    """Keeps others from a corpus as far as they must be kept."""
-
-    def files(self) -> tuple[int, ...]:
-        """Descriptors of the locks: a child that inherits them holds the corpus as long as it lives."""
-        ...
-
-    def release(self) -> None:
-        """Let others in; a second call does nothing."""
-        ...
+def _nothing() -> None:
+    """Nothing is held by this process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +24,13 @@ class Held:
     """A corpus that may be opened.
 
     Attributes:
-        hold: released when the stores are closed.
+        release: lets others in, when the stores are closed; a second call does nothing.
+        lock_files: descriptors of the locks: a child that inherits them holds the corpus as long as it lives.
         vectors_url: of the Chroma server over the corpus's own folder, if one runs for this service.
     """
 
-    hold: Hold
+    release: Callable[[], None] = _nothing
+    lock_files: tuple[int, ...] = ()
     vectors_url: str | None = None
 
 
@@ -75,27 +70,18 @@ class Writing:
         """See `Access.take`."""
         lock = CorpusLock(folder, self.url, beside_readers=bool(servers.chroma_url) and not self.alone)
         if not servers.database_url:
-            return Held(lock)
+            return Held(lock.release, lock.files())
         try:
-            return Held(_Both(lock, WriterLock(servers.database_url, folder.name)))
+            elsewhere = WriterLock(servers.database_url, folder.name)
         except BaseException:
             lock.release()
             raise
 
+        def release() -> None:
+            elsewhere.release()
+            lock.release()
 
-@dataclass(frozen=True, slots=True)
-class _Both:
-    """The hold on this machine, and on all others."""
-
-    here: CorpusLock
-    elsewhere: WriterLock
-
-    def files(self) -> tuple[int, ...]:
-        return self.here.files()
-
-    def release(self) -> None:
-        self.elsewhere.release()
-        self.here.release()
+        return Held(release, lock.files())
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,4 +97,4 @@ class Reading:
                 "RAG_SERVE__ROLE=reader needs the vectors on a server: an embedded Chroma serves one process.",
                 "Set RAG_INDEX__CHROMA_URL, here and where the corpus is written, and ingest into a new corpus.",
             )
-        return Held(ReadersLock(folder))
+        return Held(ReadersLock(folder).release)

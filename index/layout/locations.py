@@ -92,13 +92,6 @@ class Servers:
             return open_served(self.chroma_url, _collection(manifest), folder.name)
         return open_embedded(folder / "vectors")
 
-    def settle_vectors(self, folder: Path) -> None:
-        """Make every process search `folder` alike; see `vectors/flush.py`. A server does so by itself."""
-        from index.vectors.flush import settle_in_child  # noqa: PLC0415  # beside what else knows vectors
-
-        if not self.chroma_url:
-            settle_in_child(folder / "vectors")
-
     def delete_vectors(self, folder: Path, manifest: Manifest) -> None:
         """Delete the vectors of a corpus that is not open."""
         from index.vectors.chroma import delete_served  # noqa: PLC0415

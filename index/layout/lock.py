@@ -77,10 +77,6 @@ class ReadersLock:
         with refusals_named(folder):
             self._file = _readers_file(folder, fcntl.LOCK_SH)
 
-    def files(self) -> tuple[int, ...]:
-        """Descriptors of the locks."""
-        return (self._file.fileno(),)
-
     def release(self) -> None:
         """Let go; a second call does nothing."""
         self._file.close()

@@ -10,13 +10,16 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from functools import lru_cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import tantivy
 
 from index.disk import failure
+from index.hits import Hits, best, side_by_side
 from index.lexical.analyzers import index_analyzer
 from index.lexical.document_names import document_names
 from index.lexical.foreign_words import ForeignWords, words_in
@@ -47,7 +50,7 @@ STOP_WORDS = frozenset(
 
 
 class LexicalIndex:
-    """Leaves of one corpus by their words. One process writes; searches may run in many threads.
+    """Leaves of one corpus by their words, or of several (`joined`). One process writes; many threads may search.
 
     Args:
         path: folder of the index; made when missing. None keeps it in memory.
@@ -71,8 +74,21 @@ class LexicalIndex:
                 self._index.config_reader(reload_policy="manual")  # else it follows the writer within a question
             self._index.reload()
         self._is_stored = path is not None
+        self._parts: Sequence[LexicalIndex] = (self,)
         self._name_terms = lru_cache(KEPT_NAMES)(self._analyze_names)
         self._foreign = lru_cache(None)(self._words_in)
+
+    @classmethod
+    def joined(cls, members: Sequence["LexicalIndex"]) -> "LexicalIndex":
+        """Return several indexes as one, to search only.
+
+        Scores of BM25 are comparable once every term weighs the same everywhere: its rarity is counted over the leaves
+        of all. Only the average length of a leaf, which BM25 divides by, stays each index's own.
+        """
+        joined = copy(members[0])
+        joined._parts = members
+        joined._foreign = lru_cache(None)(joined._words_in)
+        return joined
 
     def add(self, leaves: Iterable[tuple[str, str, str, str]], stopping: Callable[[], bool] = lambda: False) -> None:
         """Add (node id, version, text, names) rows and commit; none of them once `stopping` returns true."""
@@ -100,7 +116,7 @@ class LexicalIndex:
 
     def count(self) -> int:
         """Number of leaves."""
-        return int(self._index.searcher().num_docs)
+        return sum(int(part._index.searcher().num_docs) for part in self._parts)
 
     def versions(self) -> set[str]:
         """Return the document versions of all leaves, and some that were removed lately."""
@@ -111,10 +127,7 @@ class LexicalIndex:
         """Number of leaves of these document versions."""
         if not versions:
             return 0
-        with self._failures():
-            query = tantivy.Query.term_set_query(self._schema, "version", list(versions))
-            found: Any = self._index.searcher().search(query, limit=1)  # its stub leaves `count` out
-            return int(found.count)
+        return self._count(tantivy.Query.term_set_query(self._schema, "version", list(versions)))
 
     def terms(self, text: str) -> list[str]:
         """Return the terms of `text` in order: lower-case, without accents, stemmed; stop words included.
@@ -153,52 +166,36 @@ class LexicalIndex:
         return self._foreign(question_language(question))
 
     def any_of(self, forms: Sequence[str]) -> TermQuery:
-        """Return what finds the leaves that hold at least one of these terms."""
+        """Return what finds the leaves that hold at least one of these terms; each scores as all together would."""
         if len(forms) == 1:
-            return TermQuery(self._term_query(forms[0]), self.weight(forms[0]))
-        weight = self._idf(self.count_any(forms))
-        return TermQuery(self.scored(forms, weight), weight)
-
-    def count_any(self, forms: Sequence[str]) -> int:
-        """Return how many leaves hold at least one of these terms."""
-        return self._count(tantivy.Query.disjunction_max_query([self._term_query(form) for form in forms]))
-
-    def scored(self, forms: Sequence[str], weight: float) -> Any:
-        """Return the query for any of these terms, each of which scores as one of this weight would."""
-        boosted = [tantivy.Query.boost_query(self._term_query(form), weight / self.weight(form)) for form in forms]
-        return tantivy.Query.disjunction_max_query(boosted)
+            weight = self.weight(forms[0])
+        else:
+            weight = self._idf(
+                self._count(tantivy.Query.disjunction_max_query([self._term_query(form) for form in forms]))
+            )
+        return TermQuery(lambda part: part._scored(forms, weight), weight)
 
     def any_with(self, character: str) -> TermQuery:
         """Return what finds the leaves that hold a Chinese character, in whichever pair."""
-        weight = self._idf(self.count_with(character))
-        return TermQuery(self.scored_with(character, weight), weight)
-
-    def count_with(self, character: str) -> int:
-        """Return how many leaves hold a Chinese character."""
-        return self._count(self._with(character))
-
-    def scored_with(self, character: str, weight: float) -> Any:
-        """Return the query for a Chinese character, whose score is this weight."""
-        return tantivy.Query.const_score_query(self._with(character), weight)
-
-    def named(self, term: str) -> Any:
-        """Return the query for the leaves of documents whose names hold a term."""
-        return tantivy.Query.term_query(self._schema, "names", term)
+        pairs = tantivy.Query.regex_query(self._schema, "text", f"{character}.?|.{character}")
+        weight = self._idf(self._count(pairs))
+        return TermQuery(lambda _: tantivy.Query.const_score_query(pairs, weight), weight)
 
     def beginning_with(self, letters: str) -> list[str]:
-        """Return the terms of all leaves that begin so."""
-        with self._failures():
-            return [term for term, _ in self._index.searcher().terms_with_prefix("text", letters)]
+        """Return the terms of all leaves that begin so, sorted."""
+        found: set[str] = set()
+        for part in self._parts:
+            with part._failures():
+                found.update(term for term, _ in part._index.searcher().terms_with_prefix("text", letters))
+        return sorted(found)
 
     def has(self, term: str) -> bool:
         """Say whether a leaf, or the name of a document, holds a term."""
-        with self._failures():
-            searcher = self._index.searcher()
-            return any(searcher.doc_freq(field, term) for field in ("text", "names"))
+        return any(self.containing(field, term) for field in ("text", "names"))
 
     def search(
         self, terms: Mapping[str, float], names: Iterable[str], top_k: int, versions: Collection[str] | None = None
-    ) -> list[tuple[str, float]]:
+    ) -> Hits:
         """Return (node id, BM25 score) of the best leaves, best first; `[]` when no word occurs.
 
         Args:
@@ -207,7 +204,7 @@ class LexicalIndex:
             top_k: how many leaves.
             versions: only leaves of these document versions, None meaning all; scores are the same with all others.
         """
-        queries = [(self._term_query(term), weight) for term, weight in terms.items()]
+        queries = [(self.any_of([term]).query, weight) for term, weight in terms.items()]
         return self.search_queries(queries, names, top_k, versions)
 
     def search_queries(
@@ -216,38 +213,45 @@ class LexicalIndex:
         names: Iterable[str],
         top_k: int,
         versions: Collection[str] | None = None,
-    ) -> list[tuple[str, float]]:
+    ) -> Hits:
         """Return what `search` returns, for (`TermQuery.query`, weight above 0)."""
-        clauses = [_clause(query, weight) for query, weight in queries]
-        clauses += [_clause(self.named(term), NAMES_BOOST) for term in names]
-        if not clauses:
+        weighed, called = list(queries), {term: self.name_weight(term) for term in names}
+        if not weighed and not called:
             return []
-        with self._failures():
-            searcher = self._index.searcher()
-            query = self._within(tantivy.Query.boolean_query(clauses), versions)
-            hits = searcher.search(query, limit=top_k, count=False).hits
-            return [(str(searcher.doc(address)["node_id"][0]), float(score)) for score, address in hits]
+
+        def search(part: LexicalIndex) -> Hits:
+            clauses = [_clause(query(part), weight) for query, weight in weighed]
+            for term, weight in called.items():
+                named = tantivy.Query.term_query(self._schema, "names", term)
+                clauses.append(_clause(named, NAMES_BOOST * weight / part.name_weight(term)))
+            with part._failures():
+                searcher = part._index.searcher()
+                query = self._within(tantivy.Query.boolean_query(clauses), versions)
+                hits = searcher.search(query, limit=top_k, count=False).hits
+                return [(str(searcher.doc(address)["node_id"][0]), float(score)) for score, address in hits]
+
+        return best(side_by_side(search, self._parts), top_k)
 
     def held(self, terms: Iterable[str], node_ids: Collection[str]) -> dict[str, frozenset[str]]:
         """Return leaf -> those of `terms` that its text holds; none for a leaf that is not there.
 
         No text is read: each term scores a different power of two, so a leaf's score tells its terms.
         """
-        return self.held_queries({term: self._term_query(term) for term in terms}, node_ids)
+        return self.held_queries({term: self.any_of([term]).query for term in terms}, node_ids)
 
     def held_queries(self, terms: Mapping[str, Any], node_ids: Collection[str]) -> dict[str, frozenset[str]]:
         """Return what `held` returns, for terms with their `TermQuery.query`."""
         found: dict[str, frozenset[str]] = dict.fromkeys(node_ids, frozenset())
         distinct = list(terms) if found else []
-        with self._failures():
-            searcher = self._index.searcher()
-            leaves = tantivy.Query.term_set_query(self._schema, "node_id", list(found))
-            for start in range(0, len(distinct), MARKS):
-                marked = distinct[start : start + MARKS]
-                clauses = [(tantivy.Occur.Must, tantivy.Query.const_score_query(leaves, 0.0))]
-                for bit, term in enumerate(marked):
-                    score = float(1 << bit)
-                    clauses.append((tantivy.Occur.Should, tantivy.Query.const_score_query(terms[term], score)))
+        leaves = tantivy.Query.term_set_query(self._schema, "node_id", list(found))
+        for part, start in product(self._parts, range(0, len(distinct), MARKS)):
+            marked = distinct[start : start + MARKS]
+            clauses = [(tantivy.Occur.Must, tantivy.Query.const_score_query(leaves, 0.0))]
+            for bit, term in enumerate(marked):
+                score = float(1 << bit)
+                clauses.append((tantivy.Occur.Should, tantivy.Query.const_score_query(terms[term](part), score)))
+            with part._failures():
+                searcher = part._index.searcher()
                 hits = searcher.search(tantivy.Query.boolean_query(clauses), limit=len(found), count=False).hits
                 for score, address in hits:
                     there = frozenset(term for bit, term in enumerate(marked) if int(score) >> bit & 1)
@@ -257,14 +261,16 @@ class LexicalIndex:
     def holding(self, text: str, versions: Collection[str] | None = None) -> list[str]:
         """Return the node ids of all leaves that hold every term of `text`; `[]` where it has none."""
         terms = dict.fromkeys(self.terms(text))
-        with self._failures():
-            searcher = self._index.searcher()
-            if not terms or not searcher.num_docs:
-                return []
-            clauses = [(tantivy.Occur.Must, self._term_query(term)) for term in terms]
-            query = self._within(tantivy.Query.boolean_query(clauses), versions)
-            hits = searcher.search(query, limit=searcher.num_docs, count=False).hits
-            return [str(searcher.doc(address)["node_id"][0]) for _, address in hits]
+        clauses = [(tantivy.Occur.Must, self._term_query(term)) for term in terms]
+        found: list[str] = []
+        for part in self._parts if terms else ():
+            with part._failures():
+                searcher = part._index.searcher()
+                if searcher.num_docs:
+                    query = self._within(tantivy.Query.boolean_query(clauses), versions)
+                    hits = searcher.search(query, limit=searcher.num_docs, count=False).hits
+                    found += [str(searcher.doc(address)["node_id"][0]) for _, address in hits]
+        return found
 
     def _analyze_names(self, title: str, doc_id: str) -> NameTerms:
         return NameTerms(frozenset(self.terms(title)), frozenset(self.terms(document_names(title, doc_id))))
@@ -272,13 +278,21 @@ class LexicalIndex:
     def _term_query(self, term: str) -> Any:
         return tantivy.Query.term_query(self._schema, "text", term)
 
+    def _scored(self, forms: Sequence[str], weight: float) -> Any:
+        """Return the query for any of these terms, each of which scores as one of this weight would."""
+        queries = [_boosted(self._term_query(form), weight / self.weight(form)) for form in forms]
+        return queries[0] if len(queries) == 1 else tantivy.Query.disjunction_max_query(queries)
+
     def _words_in(self, language: str) -> "LexicalIndex | ForeignWords":
         return words_in(self, language) or self
 
     def _count(self, query: Any) -> int:
-        with self._failures():
-            found: Any = self._index.searcher().search(query, limit=1)  # its stub leaves `count` out
-            return int(found.count)
+        counts = 0
+        for part in self._parts:
+            with part._failures():
+                found: Any = part._index.searcher().search(query, limit=1)  # its stub leaves `count` out
+                counts += int(found.count)
+        return counts
 
     def _within(self, query: Any, versions: Collection[str] | None) -> Any:
         if versions is None:
@@ -289,13 +303,10 @@ class LexicalIndex:
             [(tantivy.Occur.Must, query), (tantivy.Occur.Must, tantivy.Query.const_score_query(scope, 0.0))]
         )
 
-    def _with(self, character: str) -> Any:
-        return tantivy.Query.regex_query(self._schema, "text", f"{character}.?|.{character}")
-
     def containing(self, field: str, term: str) -> int:
         """Return how many leaves hold a term, in their `text` or in the `names` of their documents."""
-        searcher = self._index.searcher()
-        return min(int(searcher.doc_freq(field, term)), searcher.num_docs)
+        searchers = [part._index.searcher() for part in self._parts]
+        return sum(min(int(searcher.doc_freq(field, term)), searcher.num_docs) for searcher in searchers)
 
     def _weight(self, field: str, term: str) -> float:
         return self._idf(self.containing(field, term))
@@ -346,8 +357,12 @@ def _searchable(text: str) -> str:
     return pairs_for_runs(_UNIT_POWER.sub("", plain_letters(text)))
 
 
+def _boosted(query: Any, boost: float) -> Any:
+    return query if boost == 1 else tantivy.Query.boost_query(query, boost)
+
+
 def _clause(query: Any, boost: float) -> tuple[Any, Any]:
-    return tantivy.Occur.Should, query if boost == 1 else tantivy.Query.boost_query(query, boost)
+    return tantivy.Occur.Should, _boosted(query, boost)
 
 
 def _schema() -> Any:

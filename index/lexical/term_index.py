@@ -3,7 +3,7 @@
 Flow: `tantivy_index.py` is one -> **here** -> `foreign_words.py`. Types only.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -20,11 +20,12 @@ class TermQuery:
     """What finds the leaves that hold a term in one of several forms.
 
     Attributes:
-        query: tantivy's; its scores are as those of a word that is as rare as all forms together.
+        query: makes tantivy's query for an index; its scores are as those of a word that is as rare as all forms
+            together.
         weight: inverse document frequency of all forms together, above 0.
     """
 
-    query: Any
+    query: Callable[[Any], Any]
     weight: float
 
 

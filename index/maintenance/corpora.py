@@ -4,16 +4,16 @@ Flow: `python -m ingestion corpora`, `GET /corpora` -> **here**. Listing takes n
 listed like any other, and one that is damaged as well, with the reason.
 """
 
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from errors import RagError, SettingsError, UnknownCorpusError
 from index.build import servers_of
 from index.corpus import check_corpus_name, corpus_names, exists
+from index.disk import folder_bytes
 from index.documents.catalogue import Catalogue
 from index.documents.tables import closing_engine
-from index.documents.totals import TotalsReader
+from index.documents.totals import recorded_totals
 from index.layout.locations import Servers
 from index.layout.lock import CorpusLock, holder_of
 from index.layout.manifest import Manifest
@@ -71,7 +71,7 @@ def documents_on_disk(name: str, settings: Settings, wanted: Manifest) -> int:
     if not servers.has_documents(folder, manifest):
         return 0
     with closing_engine(servers.look_into_documents(folder, manifest)) as engine:
-        return TotalsReader(engine).get().documents
+        return recorded_totals(engine).documents
 
 
 def drop(name: str, settings: Settings) -> CorpusFacts:
@@ -127,7 +127,7 @@ def _folder(name: str, settings: Settings) -> Path:
 
 
 def _facts(folder: Path, servers: Servers) -> CorpusFacts:
-    facts = CorpusFacts(folder.name, _size(folder), held_by=holder_of(folder))
+    facts = CorpusFacts(folder.name, folder_bytes(folder), held_by=holder_of(folder))
     try:
         manifest = Manifest.read(folder)
         facts = replace(facts, model=manifest.model, precision=manifest.precision, created_at=manifest.created_at)
@@ -135,16 +135,8 @@ def _facts(folder: Path, servers: Servers) -> CorpusFacts:
         if not servers.has_documents(folder, manifest):
             return replace(facts, documents=0, leaves=0)
         with closing_engine(servers.look_into_documents(folder, manifest)) as engine:
-            totals = TotalsReader(engine).get()
+            totals = recorded_totals(engine)
             newest = Catalogue(engine).last_ingested_at()
             return replace(facts, documents=totals.documents, leaves=totals.leaves, last_ingested_at=newest)
     except RagError as error:
         return replace(facts, problem=str(error))
-
-
-def _size(folder: Path) -> int:
-    size = 0
-    for path in folder.rglob("*"):
-        with suppress(FileNotFoundError):  # a holder may write meanwhile
-            size += path.lstat().st_blocks * 512
-    return size

@@ -1,13 +1,15 @@
 """One Chroma collection, embedded or on a server. The only file that knows chromadb.
 
-Flow: `store.py` -> **here** -> the corpus's `vectors` folder, or `chroma run` at RAG_INDEX__CHROMA_URL. Knows ids,
-vectors and their document versions; what those mean is `store.py`'s business. Its failures are ours: a full disk, a
-damaged folder and a silent server ask for different remedies.
+Flow: ingestion upserts leaves, the dense retriever searches -> **here** -> the corpus's `vectors` folder, or `chroma
+run` at RAG_INDEX__CHROMA_URL. Derived from `documents/store.py`, so neither text nor node is kept: an id, a vector and
+the version it belongs to. Its failures are ours: a full disk, a damaged folder and a silent server ask for different
+remedies. LlamaIndex reads it through `llamaindex.py`.
 """
 
 import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Collection as Several
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -28,6 +30,8 @@ from tenacity import retry, retry_if_exception, stop_after_delay, wait_exponenti
 
 from errors import CorpusError, IndexDamagedError, IndexMismatchError, StorageError, StoreUnavailableError
 from index.disk import failure, is_locked, repair
+from index.documents.span_tree import split_node_id
+from index.hits import Hits
 
 EMBEDDED_NAME = "leaves"
 DATABASE_FILE = "chroma.sqlite3"
@@ -42,6 +46,8 @@ PAGE = 5000
 UPSERT_ROWS = 32
 # Leaves in one request to a server or one deletion; a run that was asked to stop does so between two of them.
 CHANGED_ROWS = 500
+# Chroma's conditions take time by the leaves that meet them, 5 ms a thousand; so many times more neighbours take 1 ms.
+WIDER = 8
 # Chroma puts each value of a condition into a separate SQLite variable; SQLite allows 32,766 of them.
 MAX_VALUES = 10_000
 _CONFIGURATION: Any = {"hnsw": {"space": "cosine", "ef_search": EF_SEARCH}}
@@ -50,11 +56,10 @@ WRITTEN_AFTER = 1000
 WRITTEN_SOON = 2
 
 Vectors = npt.NDArray[np.float32]
-Hits = list[tuple[str, float]]
 
 
 class Collection:
-    """Vectors by id, under cosine distance. Safe to read from many threads; one process writes.
+    """Vectors of leaves by node id, under cosine distance. Safe to read from many threads; one process writes.
 
     Args:
         reader: the client that reads.
@@ -66,6 +71,8 @@ class Collection:
     Attributes:
         raw: Chroma's own object.
         near: as given.
+        exact: searches some leaves beside the graph, see `small_files.py`; takes what `search` takes.
+        warm_up: reads what the first search would read for that.
 
     Raises:
         CorpusError: what `meaning` makes of a failure.
@@ -75,6 +82,8 @@ class Collection:
         self, reader: Any, writer: Any, name: str, meaning: Callable[[Exception], CorpusError], *, near: bool = True
     ) -> None:
         self._reader, self._writer, self._name, self._meaning, self.near = reader, writer, name, meaning, near
+        self.exact: Callable[[Vectors, int, Several[str] | None], Hits] = _nothing
+        self.warm_up: Callable[[], object] = _nothing
         with self._failures():
             self.raw: Any = reader.get_or_create_collection(name, configuration=_CONFIGURATION, embedding_function=None)
             self._written: Any = self.raw if writer is reader else writer.get_collection(name, embedding_function=None)
@@ -100,6 +109,7 @@ class Collection:
 
     def close(self) -> None:
         """Let go of files and connections."""
+        self.exact = self.warm_up = _nothing  # they hold this object, and with it Chroma's locks
         self._reader.close()
         if self.served:
             self._writer.close()
@@ -134,14 +144,8 @@ class Collection:
             yield from page
             offset += len(page)
 
-    def upsert(
-        self,
-        ids: Sequence[str],
-        embeddings: Vectors,
-        versions: Sequence[str],
-        stopping: Callable[[], bool] = lambda: False,
-    ) -> None:
-        """Store vectors, shape (ids, dimension), each with its document version; known ids are replaced.
+    def upsert(self, ids: Sequence[str], embeddings: Vectors, stopping: Callable[[], bool] = lambda: False) -> None:
+        """Store vectors, shape (ids, dimension); known ids are replaced.
 
         Once `stopping` returns true the rest is left out.
         """
@@ -155,7 +159,7 @@ class Collection:
                 self._written.upsert(
                     ids=list(ids[part]),
                     embeddings=embeddings[part],
-                    metadatas=[{"version": version} for version in versions[part]],
+                    metadatas=[{"version": split_node_id(name)[0]} for name in ids[part]],
                 )
 
     def fetch(self, ids: Sequence[str]) -> dict[str, Vectors]:
@@ -186,6 +190,25 @@ class Collection:
                     if stopping():
                         return
                     self._written.delete(ids=ids[first : first + CHANGED_ROWS])
+
+    def search(self, embedding: Sequence[float] | Vectors, top_k: int, versions: Several[str] | None = None) -> Hits:
+        """Return (node id, cosine similarity in -1..1) of the nearest leaves, nearest first; `[]` if there are none.
+
+        Args:
+            embedding: shape (dimension,).
+            top_k: at most so many.
+            versions: only leaves of these document versions, None meaning all; a set is quickest.
+        """
+        if versions is not None and not versions:
+            return []
+        exact = self.exact(np.asarray(embedding, np.float32), top_k, versions)
+        graph = self.nearest(embedding, top_k if versions is None else WIDER * top_k)
+        if versions is not None:
+            graph = [hit for hit in graph if split_node_id(hit[0])[0] in versions][:top_k]
+            if len(graph) < top_k:
+                graph = self.nearest_of(embedding, top_k, sorted(versions))
+        # A leaf that both found keeps the graph's score.
+        return sorted((dict(exact) | dict(graph)).items(), key=lambda hit: -hit[1])[:top_k]
 
     def nearest(self, embedding: Sequence[float] | Vectors, top_k: int) -> Hits:
         """Return (id, cosine similarity in -1..1) of the nearest vectors, nearest first; `[]` if there are none."""
@@ -226,6 +249,10 @@ class Collection:
     def _failures(self) -> Iterator[None]:
         with failures_named(self._meaning):
             yield
+
+
+def _nothing(*_: object) -> Hits:
+    return []
 
 
 @contextmanager
@@ -441,9 +468,6 @@ class _TimedClient:
 
     def get_max_batch_size(self) -> int:
         return int(self._server.get_max_batch_size())
-
-    def heartbeat(self) -> int:
-        return int(self._server.heartbeat())
 
     def close(self) -> None:
         self._system.stop()

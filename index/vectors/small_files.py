@@ -1,9 +1,9 @@
 """Search the leaves of a corpus's small files exactly, beside the graph.
 
-Flow: `store.py` -> **here** -> hits that it merges with those of the graph. Thousands of near-alike leaves, such as the
-rows of one table, take each other's links in the graph; a few leaves of another subject are then stored, but nothing
-leads to them, even with more search effort or more links (measured: 10 to 12 of 12 found beside 8,000 rows, with
-16 links a leaf as with 32, with 200 candidates as with 800; by `bench reach`, last in commit 59820e50).
+Flow: `chroma.py` -> **here** -> hits that it merges with those of the graph. Thousands of near-alike leaves, such as
+the rows of one table, take each other's links in the graph; a few leaves of another subject are then stored, but
+nothing leads to them, even with more search effort or more links (measured: 10 to 12 of 12 found beside 8,000 rows,
+with 16 links a leaf as with 32, with 200 candidates as with 800; by `bench reach`, last in commit 59820e50).
 """
 
 import time
@@ -17,7 +17,8 @@ import numpy.typing as npt
 from index.documents.catalogue import Catalogue
 from index.documents.span_tree import node_id, split_node_id
 from index.documents.store import DocumentStore
-from index.vectors.chroma import EF_SEARCH, Collection, Hits
+from index.hits import Hits
+from index.vectors.chroma import EF_SEARCH, Collection
 
 # Leaves that are searched exactly: 6 MB at 384 dimensions, and a small part of the time of a search of the graph.
 MAX_LEAVES = 4096

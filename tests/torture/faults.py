@@ -29,10 +29,10 @@ def _rename_of_swap(path: Path, *_: object) -> bool:
 POINTS: dict[str, tuple[str, str, str, Callable[..., bool]]] = {
     "manifest written": ("index.layout.manifest", "Manifest", "write", lambda *_: True),
     "versions announced": ("index.documents.store", "DocumentStore", "announce", lambda *_: True),
-    "vectors stored": ("index.vectors.store", "LeafVectorStore", "upsert", lambda *_: True),
+    "vectors stored": ("index.vectors.chroma", "Collection", "upsert", lambda *_: True),
     "words stored": ("index.lexical.tantivy_index", "LexicalIndex", "add", lambda *_: True),
     "documents published": ("index.documents.store", "DocumentStore", "publish", lambda *_: True),
-    "old vectors deleted": ("index.vectors.store", "LeafVectorStore", "delete_versions", lambda *_: True),
+    "old vectors deleted": ("index.vectors.chroma", "Collection", "delete_versions", lambda *_: True),
     "old words deleted": ("index.lexical.tantivy_index", "LexicalIndex", "delete", lambda *_: True),
     "old versions settled": ("index.documents.store", "DocumentStore", "settle", lambda *_: True),
     "sources forgotten": ("index.documents.sources", "SourceLedger", "forget", lambda *_: True),

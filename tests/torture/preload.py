@@ -3,7 +3,7 @@
 import sqlalchemy.dialects.sqlite.pysqlite  # noqa: F401
 
 import index.lexical.tantivy_index
-import index.vectors.store  # noqa: F401
+import index.vectors.chroma  # noqa: F401
 from index.documents.splitter import TreeSplitter
 from index.documents.store import Document
 from ingestion.reading.language import namer

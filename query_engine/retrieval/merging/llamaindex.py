@@ -7,7 +7,7 @@ from dataclasses import fields
 
 from llama_index.core.schema import NodeWithScore, TextNode
 
-from index.documents.docstore import relationships_of, source_of
+from index.llamaindex import relationships_of, source_of
 from query_engine.retrieval.merging.group import Group
 
 # What a language model is shown of a passage in addition to its text.

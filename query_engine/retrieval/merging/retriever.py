@@ -53,7 +53,7 @@ class MergingRetriever(AutoMergingRetriever):
     ) -> None:
         super().__init__(
             leaves,  # type: ignore[arg-type]  # any retriever of leaves serves
-            StorageContext.from_defaults(docstore=corpus.docstore, vector_store=corpus.vectors),
+            StorageContext.from_defaults(docstore=corpus.docstore, vector_store=corpus.vector_store),
         )
         self._leaves = leaves
         self._documents = corpus.documents

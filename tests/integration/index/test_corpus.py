@@ -98,12 +98,6 @@ def test_a_changed_document_leaves_nothing_of_its_old_version(corpus: Corpus) ->
     assert corpus.documents.pending() == []
 
 
-def test_a_removed_document_is_gone_from_every_store(corpus: Corpus) -> None:
-    corpus.remove(["wind.md"])
-
-    assert corpus.documents.leaf_count() == corpus.vectors.count() == corpus.lexical_index.count() == 3
-
-
 def test_leftovers_of_a_crash_are_swept(corpus: Corpus) -> None:
     # What a crash between the stores and the commit leaves: leaves of a version that no document shows.
     lost = stored("lost.md", "Never committed. At all.")
@@ -127,7 +121,7 @@ def test_a_known_id_takes_its_new_vector(corpus: Corpus) -> None:
 
 
 def test_more_leaves_than_one_chroma_batch_are_stored(corpus: Corpus) -> None:
-    limit = corpus.vectors.client._client.get_max_batch_size()
+    limit = corpus.vectors._batch
     many = [node_id("many", position) for position in range(limit + 10)]
     corpus.vectors.upsert(many, np.array([word_vector("same")] * len(many), np.float32))
 
@@ -200,8 +194,8 @@ def test_folders_that_are_no_corpora_are_not_listed(tmp_path: Path) -> None:
 
 def test_llamaindex_users_keep_their_own_types(corpus: Corpus) -> None:
     embedder = WordHashEmbedding()
-    storage = StorageContext.from_defaults(docstore=corpus.docstore, vector_store=corpus.vectors)
-    vector_index = VectorStoreIndex.from_vector_store(corpus.vectors, embed_model=embedder)
+    storage = StorageContext.from_defaults(docstore=corpus.docstore, vector_store=corpus.vector_store)
+    vector_index = VectorStoreIndex.from_vector_store(corpus.vector_store, embed_model=embedder)
     leaves = vector_index.as_retriever(similarity_top_k=2)
 
     found = leaves.retrieve("Blades are long. Towers are tall.")
@@ -213,9 +207,11 @@ def test_llamaindex_users_keep_their_own_types(corpus: Corpus) -> None:
     assert stock[0].node.get_content().startswith("Turbines turn wind")
 
 
-def test_the_span_docstore_cannot_be_written(corpus: Corpus) -> None:
+def test_what_llamaindex_reads_cannot_be_written(corpus: Corpus) -> None:
     with pytest.raises(NotImplementedError, match="python -m ingestion"):
         corpus.docstore.add_documents([])
+    with pytest.raises(NotImplementedError, match="python -m ingestion"):
+        corpus.vector_store.add([])
     with pytest.raises(ValueError, match="no node"):
         corpus.docstore.get_document("nothing.1")
 

@@ -78,7 +78,7 @@ def test_documents_can_be_taken_out_again(corpus: Corpus) -> None:
 
 def test_nothing_is_left_when_it_is_closed(corpus: Corpus) -> None:
     gc.collect()  # what other tests left open may end meanwhile, and all share one store
-    collections = corpus.vectors._leaves._reader.count_collections
+    collections = corpus.vectors._reader.count_collections
     before = collections()
     kept = open_memory_corpus("given", MANIFEST)
     fill(kept, TEXTS, WordHashEmbedding())

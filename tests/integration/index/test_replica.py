@@ -17,15 +17,14 @@ from index.layout.registry import noted_corpora
 from index.replica import is_replica, make_folders
 from tests.fakes.corpora import MANIFEST, fill
 from tests.fakes.embedding import WordHashEmbedding, word_vector
-from tests.servers.databases import chroma_server, postgres_server
+from tests.servers.databases import ChromaServer, PostgresServer
 
 TEXTS = {f"{number:02d}.md": f"Number {number} turns wind into power. Blades {number} are long." for number in range(9)}
 
 
 @pytest.fixture(scope="module")
-def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
-    with chroma_server(tmp_path_factory.mktemp("chroma")) as chroma, postgres_server() as postgres:
-        yield Servers(chroma.url, postgres.url)
+def servers(chroma: ChromaServer, postgres: PostgresServer) -> Servers:
+    return Servers(chroma.url, postgres.url)
 
 
 @pytest.fixture

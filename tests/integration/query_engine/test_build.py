@@ -16,7 +16,7 @@ from errors import CorpusError, IndexMismatchError, StorageError, StoreUnavailab
 from index.corpus import Corpus
 from index.layout.access import Reading
 from index.layout.lock import CorpusLock
-from index.vectors.store import LeafVectorStore
+from index.vectors.chroma import Collection
 from ingestion.schema import RunOptions
 from query_engine import build
 from query_engine.build import Engines
@@ -202,12 +202,12 @@ def test_a_corpus_whose_server_was_down_or_disk_full_is_opened_again_after_a_whi
 def test_an_open_corpus_whose_server_is_silent_is_told_as_long_as_it_is(
     engines: Engines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def silent(_: LeafVectorStore) -> None:
+    def silent(_: Collection) -> None:
         raise StoreUnavailableError("The vector server is down.", "Start it.")
 
     engines.lease("c0").release()
     with monkeypatch.context() as down:
-        down.setattr(LeafVectorStore, "probe", silent)
+        down.setattr(Collection, "probe", silent)
         engines.look_at_disk()
         assert engines.status()["refused"]["c0"]["code"] == "store_unavailable"
 

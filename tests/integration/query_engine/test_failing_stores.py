@@ -133,7 +133,7 @@ class BesideKeeper:
     read_only = False
 
     def take(self, folder: Path, servers: Servers) -> Held:  # noqa: ARG002
-        return Held(CorpusLock(folder, None), self.url)
+        return Held(CorpusLock(folder, None).release, vectors_url=self.url)
 
 
 @pytest.fixture(params=["chroma", "postgres", "keeper"])

@@ -48,7 +48,7 @@ def _by_torch(model: EmbeddingModel, texts: list[str]) -> np.ndarray[tuple[int, 
 
     network: Any = e5_network(model.folder).eval()
     file = e5_package.read_file(model.folder / e5_package.WEIGHTS_FILE)
-    table = torch.from_numpy(file.exact("emb.word").reshape(file.vocabulary, file.hidden))
+    table = torch.from_numpy(file.exact("emb.word").reshape(-1, model.dimension))
     del network.embeddings.word_embeddings
     network.embeddings.word_embeddings = partial(torch.nn.functional.embedding, weight=table)
 

@@ -1,6 +1,5 @@
 """The packaged embedding model, converted and run for real."""
 
-import asyncio
 import subprocess
 import sys
 from collections.abc import Callable
@@ -115,12 +114,6 @@ def test_many_threads_share_one_model(make: Callable[..., OpenVINOEmbedding]) ->
     assert np.allclose(np.array(vectors), np.array([embedder.get_query_embedding(text) for text in TEXTS] * 8))
 
 
-def test_the_async_door_gives_the_same_vector(make: Callable[..., OpenVINOEmbedding]) -> None:
-    embedder = make("fp32")
-
-    assert asyncio.run(embedder.aget_query_embedding("wind")) == embedder.get_query_embedding("wind")
-
-
 @pytest.mark.promise("G30")
 def test_prefixes_are_put_before_questions_and_passages(make: Callable[..., OpenVINOEmbedding]) -> None:
     prefixed, plain = make("fp32", query_prefix="query: ", document_prefix="passage: "), make("fp32")
@@ -182,22 +175,25 @@ def test_damaged_weights_are_refused_in_one_line(tmp_path: Path, model: Embeddin
     assert "\n" not in str(caught.value)
 
 
-def test_a_leaf_that_the_model_would_cut_is_refused() -> None:
-    with pytest.raises(SettingsError, match=r"300 tokens would be cut.*254"):
-        Embedding(Settings(chunk=ChunkSettings(leaf_tokens=300)))
+@pytest.mark.parametrize(
+    ("prefix", "sizes", "message"),
+    [
+        ("", {"leaf_tokens": 300}, r"300 tokens would be cut.*254"),
+        ("passage: ", {"leaf_tokens": 253}, r"253 tokens would be cut.*252 or less"),
+        ("", {"middle_tokens": 100}, "must fall from root to leaf"),
+    ],
+)
+def test_leaves_that_the_model_would_cut_and_sizes_that_do_not_fall_are_refused(
+    prefix: str, sizes: dict[str, int], message: str
+) -> None:
+    with pytest.raises(SettingsError, match=message):
+        Embedding(Settings(embed=EmbedSettings(document_prefix=prefix), chunk=ChunkSettings(**sizes)))
 
 
 def test_the_document_prefix_counts_in_the_window() -> None:
     prefixed = EmbedSettings(document_prefix="passage: ")
 
     assert Embedding(Settings(embed=prefixed, chunk=ChunkSettings(leaf_tokens=252))).passage_tokens == 252
-    with pytest.raises(SettingsError, match=r"253 tokens would be cut.*252 or less"):
-        Embedding(Settings(embed=prefixed, chunk=ChunkSettings(leaf_tokens=253)))
-
-
-def test_chunk_sizes_must_fall() -> None:
-    with pytest.raises(SettingsError, match="must fall from root to leaf"):
-        Embedding(Settings(chunk=ChunkSettings(middle_tokens=100)))
 
 
 def test_a_missing_gpu_is_named(model_cache: Path) -> None:

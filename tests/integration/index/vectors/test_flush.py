@@ -22,8 +22,8 @@ def written(folder: Path) -> int:
 def fill(folder: Path, first: int, last: int) -> None:
     collection = open_embedded(folder)
     for start in range(first, last, 100):
-        names = [f"leaf {number}" for number in range(start, start + 100)]
-        collection.upsert(names, VECTORS[start : start + 100], ["version"] * 100)
+        names = [f"v.{number}" for number in range(start, start + 100)]
+        collection.upsert(names, VECTORS[start : start + 100])
         collection.nearest(VECTORS[0], 1)
     collection.close()
 
@@ -37,7 +37,7 @@ def test_what_chroma_left_out_of_its_graph_is_written_and_found(tmp_path: Path) 
     assert written(tmp_path) == 1200
     collection = open_embedded(tmp_path)
     assert collection.count() == 1200
-    assert [collection.nearest(VECTORS[place], 1)[0][0] for place in (0, 1199)] == ["leaf 0", "leaf 1199"]
+    assert [collection.nearest(VECTORS[place], 1)[0][0] for place in (0, 1199)] == ["v.0", "v.1199"]
     assert collection.raw.configuration_json["hnsw"]["sync_threshold"] == WRITTEN_AFTER
     collection.close()
 

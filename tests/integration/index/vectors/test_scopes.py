@@ -91,9 +91,9 @@ def test_chroma_is_given_no_condition_where_more_neighbours_are_enough(
 
 def test_llamaindex_filters_say_which_documents_may_be_found(corpus: Corpus) -> None:
     index = VectorStoreIndex.from_vector_store(
-        corpus.vectors,
+        corpus.vector_store,
         embed_model=WordHashEmbedding(),
-        storage_context=StorageContext.from_defaults(docstore=corpus.docstore, vector_store=corpus.vectors),
+        storage_context=StorageContext.from_defaults(docstore=corpus.docstore, vector_store=corpus.vector_store),
     )
     filters = MetadataFilters(
         filters=[
@@ -111,7 +111,7 @@ def test_llamaindex_filters_say_which_documents_may_be_found(corpus: Corpus) -> 
 
 
 def test_llamaindex_document_ids_are_a_filter_too(corpus: Corpus) -> None:
-    found = corpus.vectors.query(
+    found = corpus.vector_store.query(
         VectorStoreQuery(query_embedding=QUESTION, doc_ids=["far7.md", "gone.md"], similarity_top_k=9)
     )
 
@@ -120,6 +120,6 @@ def test_llamaindex_document_ids_are_a_filter_too(corpus: Corpus) -> None:
 
 def test_what_the_store_cannot_filter_by_is_refused(corpus: Corpus) -> None:
     with pytest.raises(ValueError, match="filtered by documents only"):
-        corpus.vectors.query(VectorStoreQuery(query_embedding=QUESTION, node_ids=["x"]))
+        corpus.vector_store.query(VectorStoreQuery(query_embedding=QUESTION, node_ids=["x"]))
     with pytest.raises(FilterError, match="is empty"):
-        corpus.vectors.query(VectorStoreQuery(query_embedding=QUESTION, filters=MetadataFilters(filters=[])))
+        corpus.vector_store.query(VectorStoreQuery(query_embedding=QUESTION, filters=MetadataFilters(filters=[])))

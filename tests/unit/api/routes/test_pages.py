@@ -121,7 +121,7 @@ def test_a_deleted_file_and_one_that_the_ledger_does_not_know_are_not_shown(tmp_
     (tmp_path / NAME).unlink()
     assert "No such file" in client.get(f"/pages/1/{AT}").json()["error"]["detail"]
 
-    engine.corpus.ledger.reopen([NAME])
+    engine.corpus.ledger.note([SourceNote(NAME, str(tmp_path), NAME)])  # to be read again
     assert "not known which file" in client.get(f"/pages/1/{AT}").json()["error"]["detail"]
     engine.corpus.ledger.forget([NAME])
     assert "not known which file" in client.get(f"/pages/1/{AT}").json()["error"]["detail"]

@@ -3,10 +3,7 @@
 from index.documents.blocks import Cuts, parts
 from index.documents.guess import guessed_blocks
 from index.documents.structure import Block, Structure
-
-
-def count_words(text: str) -> int:
-    return len(text.split())
+from tests.fakes.trees import count_words
 
 
 def pieces(text: str, words: int, whole: int = 0) -> list[str]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import sqlalchemy as sa
 
 from errors import FilterError
 from index.documents.catalogue import Catalogue
@@ -28,26 +29,23 @@ def catalogue(tmp_path: Path) -> Iterator[Catalogue]:
     engine.dispose()
 
 
-def test_pages_follow_each_other_without_gap_or_repeat(catalogue: Catalogue) -> None:
-    pages, after = [], None
-    while page := catalogue.briefs(after, 3):
-        pages.append([brief.doc_id for brief in page])
-        after = page[-1].doc_id
-
-    assert pages == [["d1", "d2", "d3"], ["d4", "d5", "d6"], ["d7"]]
-
-
-def test_the_newest_come_first_and_pages_follow_each_other(catalogue: Catalogue, tmp_path: Path) -> None:
+@pytest.mark.parametrize("newest", [False, True])
+def test_pages_follow_each_other_without_gap_or_repeat(catalogue: Catalogue, tmp_path: Path, *, newest: bool) -> None:
     engine = open_file(tmp_path / "documents.sqlite")
-    DocumentStore(engine).publish([document(0, "One.", "html", "0.md")], [np.zeros((2, 4), np.float32)], ())
+    DocumentStore(engine).publish([document(9, "One.", "html", "9.md")], [np.zeros((2, 4), np.float32)], ())
+    with engine.begin() as connection:
+        connection.execute(sa.text("UPDATE documents SET ingested_at = '2999' WHERE doc_id = 'd9'"))
     engine.dispose()
 
     pages, after = [], None
-    while page := catalogue.briefs(after, 3, newest=True):
+    while page := catalogue.briefs(after, 3, newest=newest):
         pages.append([brief.doc_id for brief in page])
-        after = page[-1].newest_place
+        after = page[-1].newest_place if newest else page[-1].doc_id
 
-    assert pages == [["d0", "d1", "d2"], ["d3", "d4", "d5"], ["d6", "d7"]]
+    order = (
+        ["d9", *(f"d{number}" for number in range(1, 8))] if newest else [f"d{number}" for number in (*range(1, 8), 9)]
+    )
+    assert pages == [order[:3], order[3:6], order[6:]]
 
 
 def test_a_brief_tells_everything_but_the_text(catalogue: Catalogue) -> None:

@@ -4,16 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from index.documents.span_tree import NO_PARENT, SpanTree
+from index.documents.span_tree import SpanTree
 from index.documents.splitter import TreeSplitter
 from index.documents.store import Document, Metadata
 from settings import ChunkSettings
+from tests.fakes.trees import check_tiles, check_tree, count_words
 
 CHUNK = ChunkSettings(root_tokens=2048, middle_tokens=512, leaf_tokens=128)
-
-
-def count_words(text: str) -> int:
-    return len(text.split())
 
 
 def splitter(paper_words: int = 250, window_tokens: int = 1000) -> TreeSplitter:
@@ -84,16 +81,5 @@ def test_children_tile_their_parents_in_order(text: str) -> None:
     tree = split(text, TreeSplitter(small, count_words, 30, 20))
 
     assert {span.level for span in tree.spans} == {0, 1, 2}
-    rest = list(text)
-    last = -1
-    for leaf in tree.leaves:
-        start, end = tree[leaf].start, tree[leaf].end
-        assert last <= start < end
-        last = end
-        rest[start:end] = " " * (end - start)
-    assert not "".join(rest).strip()
-    for span in tree.spans:
-        if span.parent != NO_PARENT:
-            parent = tree[span.parent]
-            assert parent.level == span.level - 1
-            assert parent.start <= span.start < span.end <= parent.end
+    check_tree(tree)
+    check_tiles(tree, text)

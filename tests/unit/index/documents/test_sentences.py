@@ -34,6 +34,11 @@ def cut(text: str) -> list[str]:
         ("one paragraph\n\nand another", ["one paragraph", "and another"]),
         ("| a | b |\n| c | d |", ["| a | b |", "| c | d |"]),
         ("See Fig. 3 for it. Done.", ["See Fig. 3 for it.", "Done."]),
+        ("‣ One thing\n‣ Another", ["One thing", "Another"]),
+        (
+            "请在入口处购票。馆内禁止吸烟！「为什么？」潮湿。",
+            ["请在入口处购票。", "馆内禁止吸烟！", "「为什么？」", "潮湿。"],
+        ),
         ("", []),
         (" \n\t ", []),
     ],
@@ -76,10 +81,6 @@ def test_a_long_run_of_stops_costs_no_more_than_its_length() -> None:
     assert int(run.stdout) > 0
 
 
-def test_a_run_of_stops_ends_one_sentence() -> None:
-    assert cut('So it went on...!" Then it stopped.') == ['So it went on...!"', "Then it stopped."]
-
-
 @pytest.mark.parametrize(
     "line",
     [
@@ -92,18 +93,7 @@ def test_a_run_of_stops_ends_one_sentence() -> None:
     ],
 )
 def test_a_date_or_number_stays_in_its_sentence(line: str) -> None:
-    text = f"It begins here.\n{line}\nIt goes on."
-
-    assert line in [text[one.start : one.end] for one in split_sentences(text)]
-
-
-def test_a_year_that_ends_a_sentence_ends_it() -> None:
-    text = "The dam was built until 1984. Then it delivered power."
-
-    assert [text[one.start : one.end] for one in split_sentences(text)] == [
-        "The dam was built until 1984.",
-        "Then it delivered power.",
-    ]
+    assert line in cut(f"It begins here.\n{line}\nIt goes on.")
 
 
 @pytest.mark.parametrize(
@@ -118,14 +108,18 @@ def test_a_year_that_ends_a_sentence_ends_it() -> None:
         ["Es war im 19. Jahrhundert anders.", "Heute nicht."],
         ["Es gibt Birnen usw. über das ganze Jahr.", "Überall."],
         ["Они живут в домах и т.д. в городе.", "Им нравится."],
+        ["Gruppen zahlen bzw. Firmen zahlen inkl. Steuer den Preis.", "Kinder nicht."],
+        ["Die Wohnung Lindenstr. 14 ist frei."],
+        ["Es gilt Abs. 2 und Nr. 7 der Ordnung."],
+        ["De huurder betaalt kosten, bijv. Gas en licht."],
+        ["Живёт на ул. Мира, у А. Петрова."],
+        ["The dam was built until 1984.", "Then it delivered power."],
+        ["Director: Orla Penhallow, ext. 1100.", "Ring before ten."],
+        ['So it went on...!"', "Then it stopped."],
     ],
 )
 def test_a_stop_behind_a_number_or_an_abbreviation(sentences: list[str]) -> None:
     assert cut(" ".join(sentences)) == sentences
-
-
-def test_every_list_sign_begins_an_item() -> None:
-    assert cut("‣ One thing\n‣ Another") == ["One thing", "Another"]
 
 
 def test_a_run_on_is_not_cut_inside_a_number() -> None:
@@ -137,36 +131,6 @@ def test_a_run_on_is_not_cut_inside_a_number() -> None:
     assert not any(start < place < end for place in cuts for start, end in numbers)
 
 
-def test_an_extension_keeps_its_number() -> None:
-    assert cut("Director: Orla Penhallow, ext. 1100. Ring before ten.") == [
-        "Director: Orla Penhallow, ext. 1100.",
-        "Ring before ten.",
-    ]
-
-
-def test_chinese_hindi_and_arabic_sentences_end_at_their_own_stops() -> None:
-    text = "请在入口处购票。馆内禁止吸烟！「为什么？」潮湿。"
-    found = [text[one.start : one.end] for one in split_sentences(text)]
-
-    assert found == ["请在入口处购票。", "馆内禁止吸烟！", "「为什么？」", "潮湿。"]
+def test_hindi_and_arabic_sentences_end_at_their_own_stops() -> None:
     assert [one.kind for one in split_sentences("यह एक वाक्य है। यह दूसरा है।")] == ["prose", "prose"]
     assert len(split_sentences("متى يفتح المتحف؟ يفتح الساعة العاشرة.")) == 2
-
-
-def test_a_german_abbreviation_ends_no_sentence() -> None:
-    text = "Gruppen zahlen bzw. Firmen zahlen inkl. Steuer den Preis. Kinder nicht."
-
-    assert [text[one.start : one.end] for one in split_sentences(text)] == [text[:-14].rstrip(), "Kinder nicht."]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Die Wohnung Lindenstr. 14 ist frei.",
-        "Es gilt Abs. 2 und Nr. 7 der Ordnung.",
-        "De huurder betaalt kosten, bijv. Gas en licht.",
-        "Живёт на ул. Мира, у А. Петрова.",
-    ],
-)
-def test_abbreviations_of_other_languages_end_no_sentence(text: str) -> None:
-    assert len(split_sentences(text)) == 1

@@ -20,11 +20,6 @@ def test_leaves_are_the_last_level_in_document_order() -> None:
     assert list(TREE.leaves) == [3, 4, 5]
 
 
-def test_ancestors_go_from_parent_to_root() -> None:
-    assert TREE.ancestors(4) == [1, 0]
-    assert TREE.ancestors(0) == []
-
-
 def test_children_are_known_by_parent() -> None:
     assert TREE.children == {0: [1, 2], 1: [3, 4], 2: [5]}
 

@@ -7,17 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from index.documents.blocks import MAX_CHARS_PER_TOKEN
-from index.documents.span_tree import LEAF, NO_PARENT, SpanTree
+from index.documents.span_tree import LEAF, SpanTree
 from index.documents.splitter import PART_CHARS, TITLE_TOKENS, TreeSplitter
 from index.documents.store import MAX_TITLE_CHARS, Document, StoredDocument
 from index.lexical.leaves import word_rows
 from settings import ChunkSettings
+from tests.fakes.trees import check_tiles, check_tree, count_words
 
 CHUNK = ChunkSettings(root_tokens=64, middle_tokens=32, leaf_tokens=16)
-
-
-def count_words(text: str) -> int:
-    return len(text.split())
 
 
 SPLITTER = TreeSplitter(CHUNK, count_words, window_tokens=30)
@@ -43,12 +40,7 @@ def test_a_short_text_still_has_all_levels() -> None:
 
 
 def test_leaves_tile_the_document() -> None:
-    tree = split(PROSE)
-    rest = list(PROSE)
-    for position in tree.leaves:
-        rest[tree[position].start : tree[position].end] = " " * (tree[position].end - tree[position].start)
-
-    assert not "".join(rest).strip()
+    check_tiles(split(PROSE), PROSE)
 
 
 def test_repeated_text_gets_its_own_offsets() -> None:
@@ -64,17 +56,8 @@ def test_children_lie_in_their_parents_in_order_without_overlap(text: str) -> No
     tree = split(text)
 
     assert len(tree.leaves) >= 1
-    last: dict[int, int] = {}
-    for span in tree.spans:
-        assert 0 <= span.start < span.end <= len(text)
-        assert span.start >= last.get(span.parent, 0)
-        last[span.parent] = span.end
-        if span.parent != NO_PARENT:
-            parent = tree[span.parent]
-            assert parent.level == span.level - 1
-            assert parent.start <= span.start
-            assert span.end <= parent.end
-    assert all(tree[position].level == LEAF for position in tree.leaves)
+    check_tree(tree)
+    assert all(span.end <= len(text) for span in tree.spans)
 
 
 FIGURES = [
@@ -125,28 +108,26 @@ def whole(units: list[str], text: str) -> bool:
     return True
 
 
-def test_a_row_of_a_table_stays_whole() -> None:
-    rows = [f"id: {i}\nname: Article {i}\nprice_eur: {i}.44\nnote: Sent, if all goes well. Or not." for i in range(90)]
-
-    assert whole(rows, "\n\n".join(rows))
-
-
-def test_a_pair_of_key_and_value_stays_whole_where_its_row_does_not_fit() -> None:
-    pairs = [f"column {i}: {i}.44 and some, words. Of it" for i in range(60)]
-
-    assert whole(pairs, "\n".join(pairs))
-
-
-def test_a_line_of_a_table_stays_whole() -> None:
-    rows = [f"| Article {i} | {i}.44 EUR | Sent, perhaps. Or not |" for i in range(60)]
-
-    assert whole(rows, "\n".join(rows))
+UNITS = {
+    "records": (
+        [f"id: {i}\nname: Article {i}\nprice_eur: {i}.44\nnote: Sent, if all goes well. Or not." for i in range(90)],
+        "\n\n",
+    ),
+    "pairs of a record that does not fit": ([f"column {i}: {i}.44 and some, words. Of it" for i in range(60)], "\n"),
+    "rows": ([f"| Article {i} | {i}.44 EUR | Sent, perhaps. Or not |" for i in range(60)], "\n"),
+    "items": ([f"- Item {i}: it has two sentences. This is,\n  the second of {i} in all." for i in range(60)], "\n"),
+    "lines of a timeline": (
+        [f"{year}. Itaipu delivers power, and much else happened. It rained." for year in range(1900, 1960)],
+        "\n",
+    ),
+}
 
 
-def test_a_list_item_stays_whole() -> None:
-    items = [f"- Item {i}: it has two sentences. This is,\n  the second of {i} in all." for i in range(60)]
+@pytest.mark.parametrize("kind", UNITS)
+def test_what_belongs_together_stays_whole(kind: str) -> None:
+    units, between = UNITS[kind]
 
-    assert whole(items, "\n".join(items))
+    assert whole(units, between.join(units))
 
 
 def test_parents_are_filled_with_parts_of_an_item_that_no_leaf_holds() -> None:
@@ -162,12 +143,6 @@ def test_a_boundary_inside_a_row_moves_to_its_end_where_it_fits() -> None:
     tree = split(text)
 
     assert [len(text[tree[leaf].start : tree[leaf].end].split()) for leaf in tree.leaves] == [13, 14, 14, 7]
-
-
-def test_a_line_of_a_timeline_keeps_its_year() -> None:
-    lines = [f"{year}. Itaipu delivers power, and much else happened. It rained." for year in range(1900, 1960)]
-
-    assert whole(lines, "\n".join(lines))
 
 
 @pytest.mark.promise("E10")
@@ -211,10 +186,7 @@ def test_a_text_in_parts_has_one_tree() -> None:
 
     assert tree.first_leaf == sum(span.level < LEAF for span in tree.spans)
     assert [span.level for span in tree.spans] == sorted(span.level for span in tree.spans)
-    for span in tree.spans:
-        if span.parent != NO_PARENT:
-            assert tree[span.parent].level == span.level - 1
-            assert tree[span.parent].start <= span.start < span.end <= tree[span.parent].end
+    check_tree(tree)
     assert sum(len(text[tree[leaf].start : tree[leaf].end].split()) for leaf in tree.leaves) == len(text.split())
 
 

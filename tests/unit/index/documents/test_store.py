@@ -10,6 +10,7 @@ import pytest
 from errors import IndexDamagedError
 from index.documents.store import Document, DocumentStore, StoredDocument
 from index.documents.tables import open_file
+from index.documents.totals import Totals
 from tests.fakes.corpora import stored
 
 
@@ -84,6 +85,19 @@ def test_counts_follow_every_change(store: DocumentStore) -> None:
     assert (store.count(), store.leaf_count()) == (2, 4)
     store.publish([], [], removed=["a.md", "unknown"])
     assert (store.count(), store.leaf_count()) == (1, 1)
+
+
+def test_totals_are_read_once_between_commits_and_the_last_ones_are_known_without_the_database(tmp_path: Path) -> None:
+    path = tmp_path / "documents.sqlite"
+    store = DocumentStore(open_file(path))
+    assert store.last_totals() is None
+    assert store.totals() == Totals(0, 0, f"{0:020x}")
+    publish(store, stored("a.md", "One. Two."))
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("DELETE FROM totals")
+
+    assert store.totals() == store.last_totals()
+    assert store.totals()[:2] == (1, 2)
 
 
 def test_the_state_does_not_depend_on_the_order_of_ingestion(tmp_path: Path) -> None:

@@ -49,40 +49,32 @@ def store_in(folder: Path, clock: Clock | None = None, **limits: float) -> Feedb
     return FeedbackStore(folder, chosen, clock or Clock())
 
 
-def verdicts(store: FeedbackStore) -> list[list[Any]]:
-    return [[record["id"], [said["verdict"] for said in record["feedback"]]] for record in store.judged()]
+@pytest.fixture
+def store(tmp_path: Path) -> FeedbackStore:
+    """A store that knows one answer, `a`."""
+    store = store_in(tmp_path)
+    store.note(given())
+    return store
 
 
 @pytest.mark.promise("G29")
-def test_a_verdict_comes_back_with_all_that_was_given(tmp_path: Path) -> None:
-    store = store_in(tmp_path)
-    store.note(given())
+def test_a_verdict_comes_back_with_all_that_was_given(store: FeedbackStore, tmp_path: Path) -> None:
     store.judge("a", "answer", WHOLE, "good", "Exactly.")
 
     (record,) = store_in(tmp_path).judged()
 
     assert (record["question"], record["answer"], record["corpus"]) == ("What turns?", "Wind. [1]", "default")
     assert record["passages"][0]["text"] == "Wind turns blades."
-    said = record["feedback"][0]
-    assert (said["verdict"], said["text"], said["node_id"], said["step"], said["span"]) == (
-        "good",
-        "Exactly.",
-        None,
-        None,
-        None,
-    )
+    (said,) = record["feedback"]
+    whole = {"node_id": None, "step": None, "span": None}
+    assert said == whole | {"verdict": "good", "text": "Exactly.", "at": said["at"]}
 
 
-def test_what_nobody_judged_is_not_exported(tmp_path: Path) -> None:
-    store = store_in(tmp_path)
-    store.note(given())
-
+def test_what_nobody_judged_is_not_exported(store: FeedbackStore) -> None:
     assert list(store.judged()) == []
 
 
-def test_a_verdict_on_the_same_part_replaces_the_one_before_and_on_another_does_not(tmp_path: Path) -> None:
-    store = store_in(tmp_path)
-    store.note(given())
+def test_a_verdict_on_the_same_part_replaces_the_one_before_and_on_another_does_not(store: FeedbackStore) -> None:
     for target, verdict in (
         (WHOLE, "good"),
         (WHOLE, "bad"),
@@ -114,10 +106,9 @@ def test_a_verdict_on_the_same_part_replaces_the_one_before_and_on_another_does_
         ("a", "answer", Target(span=(4, 4)), "no such span"),
     ],
 )
-def test_what_was_not_given_cannot_be_judged(tmp_path: Path, id_: str, kind: Any, target: Target, said: str) -> None:
-    store = store_in(tmp_path)
-    store.note(given())
-
+def test_what_was_not_given_cannot_be_judged(
+    store: FeedbackStore, id_: str, kind: Any, target: Target, said: str
+) -> None:
     with pytest.raises(UnknownAnswerError, match=said):
         store.judge(id_, kind, target, "good", None)
 

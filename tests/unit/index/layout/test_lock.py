@@ -15,21 +15,16 @@ from index.layout import lock
 from index.layout.lock import CorpusLock
 
 
-def test_a_second_holder_is_refused_and_told_who_holds_it(tmp_path: Path) -> None:
-    lock = CorpusLock(tmp_path)
+@pytest.mark.parametrize("url", [None, "http://127.0.0.1:8000"])
+def test_a_second_holder_is_refused_and_told_who_holds_it_and_where_a_service_is(
+    tmp_path: Path, url: str | None
+) -> None:
+    lock = CorpusLock(tmp_path, url)
 
-    with pytest.raises(CorpusLockedError, match=f"process {os.getpid()}"):
-        CorpusLock(tmp_path)
-    lock.release()
-
-
-def test_a_service_leaves_its_address(tmp_path: Path) -> None:
-    lock = CorpusLock(tmp_path, "http://127.0.0.1:8000")
-
-    with pytest.raises(CorpusLockedError) as caught:
+    with pytest.raises(CorpusLockedError, match=f"process {os.getpid()}") as caught:
         CorpusLock(tmp_path)
 
-    assert caught.value.url == "http://127.0.0.1:8000"
+    assert caught.value.url == url
     lock.release()
 
 

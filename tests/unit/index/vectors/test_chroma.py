@@ -46,7 +46,7 @@ def test_an_embedded_store_takes_few_vectors_a_call_because_nothing_else_runs_me
     with closing(open_in_memory()) as collection:
         taken: list[int] = []
         monkeypatch.setattr(collection.raw, "upsert", lambda **rows: taken.append(len(rows["ids"])))
-        collection.upsert([f"v.{row}" for row in range(100)], np.ones((100, 2), np.float32), ["v"] * 100)
+        collection.upsert([f"v.{row}" for row in range(100)], np.ones((100, 2), np.float32))
 
     assert taken == [32, 32, 32, 4]
 

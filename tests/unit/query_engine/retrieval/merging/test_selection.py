@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from llama_index.core.schema import MetadataMode
 
-from index.documents.docstore import make_node
 from index.documents.span_tree import node_id, split_node_id
 from index.documents.store import StoredDocument
+from index.llamaindex import make_node
 from query_engine.retrieval.merging.group import Group
 from query_engine.retrieval.merging.llamaindex import to_node
 from query_engine.retrieval.merging.neighbours import FIRST_READ_CHARS, MAX_LATER
