@@ -45,15 +45,19 @@ class Snapshot:
     step: int
     name: str
     documents: pa.Table
-    roles: Mapping[str, tuple[Role, ...]]
+    roles: Mapping[str, Sequence[Role]]
     seconds: float = 0.0
-    warnings: tuple[str, ...] = ()
+    warnings: Sequence[str] = ()
     looked_up: int = 0
     found: int = 0
 
     def without_table(self) -> "Snapshot":
         """Return it with an empty table."""
         return replace(self, documents=pa.table({}))
+
+
+# What is kept of it beside its table.
+_KEPT = ("step", "name", "roles", "seconds", "warnings", "looked_up", "found")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +74,7 @@ class PipelineState:
 
     query: str
     documents: pa.Table = field(default_factory=lambda: pa.table({}))
-    roles: Mapping[str, tuple[Role, ...]] = field(default_factory=dict)
+    roles: Mapping[str, Sequence[Role]] = field(default_factory=dict)
     aggregated: tuple[Row, ...] = ()
     history: tuple[Snapshot, ...] = ()
 
@@ -239,20 +243,8 @@ def to_facts(state: PipelineState, snapshot: Snapshot, columns: Mapping[str, int
         snapshot: the step's.
         columns: of the table, in order, with the step that they are kept with.
     """
-    return json.dumps(
-        {
-            "query": state.query,
-            "aggregated": list(state.aggregated),
-            "step": snapshot.step,
-            "name": snapshot.name,
-            "roles": {name: list(roles) for name, roles in snapshot.roles.items()},
-            "seconds": snapshot.seconds,
-            "warnings": list(snapshot.warnings),
-            "looked_up": snapshot.looked_up,
-            "found": snapshot.found,
-            "columns": dict(columns),
-        }
-    )
+    kept = {name: getattr(snapshot, name) for name in _KEPT}
+    return json.dumps({**kept, "query": state.query, "aggregated": state.aggregated, "columns": dict(columns)})
 
 
 def from_facts(kept: Sequence[Mapping[str, Any]], table: pa.Table) -> PipelineState:
@@ -262,19 +254,7 @@ def from_facts(kept: Sequence[Mapping[str, Any]], table: pa.Table) -> PipelineSt
         kept: what `to_facts` wrote after each step, read, in order; not empty.
         table: after the last one.
     """
-    history = [
-        Snapshot(
-            facts["step"],
-            facts["name"],
-            pa.table({}),
-            {name: tuple(given) for name, given in facts["roles"].items()},
-            facts["seconds"],
-            tuple(facts["warnings"]),
-            facts["looked_up"],
-            facts["found"],
-        )
-        for facts in kept
-    ]
+    history = [Snapshot(documents=pa.table({}), **{name: facts[name] for name in _KEPT}) for facts in kept]
     last = replace(history[-1], documents=table)
     return PipelineState(
         query=kept[-1]["query"],

@@ -6,8 +6,8 @@ from what was gathered.
     begin (queries) -> search (side by side, merged) -> review -> search … -> stop
 
 The loop ends when a review finds the passages sufficient, no new query is left, the useful passages fill the context,
-or the rounds or the time are used up. Failures are reported, and the loop continues: without the failed search, or by
-rules instead of the failed language model.
+or the rounds or the time are used up. Failures are reported: the loop continues without a search that failed, and ends
+with what it has where the language model fails.
 
 The engine's stages are a plain iterator; the rounds run in a thread of their own beside it, so that each step is shown
 at once. `ended` waits for that thread and for the searches'.
@@ -36,10 +36,8 @@ from query_engine.schema.passage import Passage
 from query_engine.schema.retrieval_result import Retrieval
 from research import steps
 from research.by_model import ModelReviewer
-from research.by_rules import Notes, review_by_rules
-from research.contradictions import find_contradictions
 from research.found_documents import found_documents
-from research.schema import Contradiction, Review, Round, Search
+from research.schema import Notes, Review, Round, Search
 from research.wording import was_asked
 from settings import ResearchSettings
 
@@ -50,6 +48,7 @@ NO_QUERY = "there is no query left that was not asked before."
 NO_ROOM = "the useful passages fill the room that an answer has for them."
 NO_TIME = "the time for it is over."
 LAST_ROUND = "this was the last round."
+NO_MODEL = "the language model failed."
 
 # Queries of one round beside the question, and passages taken from each search, at most.
 VARIANTS = 5
@@ -64,15 +63,13 @@ class Tools:
 
     Attributes:
         search: finds passages for a query.
-        helper: asks the language model; None goes by rules.
+        helper: asks the language model.
         options: of the loop.
-        sufficient_from: confidence from which no further round is needed, where rules review.
     """
 
     search: Search
-    helper: PromptHelper | None
+    helper: PromptHelper
     options: ResearchSettings
-    sufficient_from: float
 
 
 class Research:
@@ -87,7 +84,6 @@ class Research:
         parts: none; the rounds are about the whole question.
         retrieval: one list of passages of all rounds, once `steps` has ended; useful ones first.
         rounds: those that were finished.
-        contradictions: between documents, once `steps` has ended.
         stop: set when nobody waits for the answer any more.
     """
 
@@ -96,14 +92,13 @@ class Research:
     def __init__(self, question: str, context: SearchContext, tools: Tools) -> None:
         self.retrieval = Retrieval((), {})
         self.rounds: list[Round] = []
-        self.contradictions: tuple[Contradiction, ...] = ()
         self._context = context
         self._tools = tools
         self._notes = Notes(question)
         self._warnings: list[AnswerWarning] = []
         self._threads: list[Future[Any]] = []
         self._limit = context.deadline.for_stage(tools.options.timeout_s)
-        self._helper = tools.helper
+        self._helper: PromptHelper | None = tools.helper
         self._round_began = 0.0
         self._spent_ms: dict[str, float] = {}
         self.stop = context.deadline.stop
@@ -129,11 +124,7 @@ class Research:
         finally:
             if not rounds.done():
                 self.stop.set()
-        passages = self._passages()
-        self.contradictions = find_contradictions(self._notes.question, passages)
-        yield from map(steps.contradicting, self.contradictions)
-        self._warnings += map(steps.contradiction_warning, self.contradictions)
-        self.retrieval = Retrieval(passages, {"retrieve": _ms_since(started)}, tuple(self._warnings))
+        self.retrieval = Retrieval(self._passages(), {"retrieve": _ms_since(started)}, tuple(self._warnings))
 
     def confidence(self, merged: Confidence) -> Confidence:
         """Return the gate's judgement of all passages."""
@@ -229,23 +220,19 @@ class Research:
                 self._give_up_model(error, tell)
             finally:
                 self._spent_ms["review"] = _ms_since(started)
-        return self._by_rules()
-
-    def _by_rules(self) -> Review:
-        return review_by_rules(self._notes, self._context, self._tools.sufficient_from)
+        return Review(passages, "", sufficient=False)
 
     def _reason_to_end(self, review: Review, number: int) -> str:
         if not self._limit.left_s():
             self._warnings.append(AnswerWarning("research_cut", "The research was cut short by its time limit."))
             return NO_TIME
+        if self._helper is None:
+            return NO_MODEL
         if not review.queries:
             return NO_QUERY
         if number >= self._tools.options.rounds:
             return LAST_ROUND
-        if (
-            review.by == "model"
-            and sum(len(one.text) for one in self._notes.useful) >= self._context.options.budget_chars
-        ):
+        if sum(len(one.text) for one in self._notes.useful) >= self._context.options.budget_chars:
             return NO_ROOM
         return ""
 
@@ -258,11 +245,7 @@ class Research:
 
     def _passages(self) -> tuple[Passage, ...]:
         """Return the passages of all rounds within the budget, useful ones first."""
-        notes, options = self._notes, self._context.options
-        by_model = any(one.review.by == "model" for one in self.rounds)
-        if len(notes.found) == 1 and not by_model:
-            return next(iter(notes.found.values()))
-        return merge([(*notes.useful, *notes.merged)], options)
+        return merge([(*self._notes.useful, *self._notes.merged)], self._context.options)
 
     def _merged(self, lists: Iterable[Sequence[Passage]]) -> tuple[Passage, ...]:
         """Return the passages of several searches in turns, none twice, however many there are."""
@@ -274,18 +257,17 @@ class Research:
         return ModelReviewer(
             helper,
             self._notes,
-            self._by_rules,
             self._context.words,
             max_queries=VARIANTS,
             on_thought=lambda thought: tell(engine_steps.thinking(thought)),
         )
 
     def _give_up_model(self, error: RagError, tell: Tell) -> None:
-        """Go on by rules."""
+        """Go on without further rounds."""
         self._context.deadline.check_wanted("while it was reviewed")
         self._helper = None
-        text = f"The language model failed, so rules review what is found. {error.fact}"
-        self._warn(AnswerWarning("review_by_rules", text), tell)
+        text = f"The research was cut short, for the language model failed. {error.fact}"
+        self._warn(AnswerWarning("research_cut", text), tell)
 
     def _warn(self, warning: AnswerWarning, tell: Tell) -> None:
         if warning not in self._warnings:

@@ -1,8 +1,9 @@
 """Answer a question in its mode: in one pass, or by a research loop.
 
 Flow: an edge (HTTP route, command line, evaluation) -> **here** -> `Engine.stream`, with the loop of `loop.py` as its
-evidence where the mode is `agent`, or `auto` and `router.py` chooses it. Everything else about an answer is the same in
-both: how the question is read, the gate, the synthesizers, the citations.
+evidence where the mode is `agent`, or `auto` and `router.py` chooses it. Rounds take a language model; without one every
+question goes in one pass. Everything else about an answer is the same in both: how the question is read, the gate, the
+synthesizers, the citations.
 """
 
 import asyncio
@@ -14,6 +15,7 @@ from typing import Protocol
 
 from query_engine.engine import GatheringOver
 from query_engine.inquiry import Inquiry
+from query_engine.llms.helper import PromptHelper
 from query_engine.retrieval.multi_part import Evidence, SearchContext
 from query_engine.runtime.deadline import Deadline
 from query_engine.runtime.threads import ended, start_thread
@@ -72,25 +74,25 @@ class _Loops:
     def over(self, engine: Engine, search: Search | None = None) -> Callable[[str, SearchContext], Evidence]:
         """Return what gathers the passages of a question over an engine."""
 
-        def research(question: str, context: SearchContext) -> Evidence:
-            tools = Tools(
-                search=search or partial(_search, engine, self._inquiry),
-                helper=engine.helper,
-                options=self._settings.research,
-                sufficient_from=self._settings.answer.low_confidence,
-            )
-            loop = Research(question, context, tools)
+        def research(question: str, context: SearchContext, helper: PromptHelper) -> Evidence:
+            found_by = search or partial(_search, engine, self._inquiry)
+            loop = Research(question, context, Tools(found_by, helper, self._settings.research))
             self._begun.append(loop)
             return loop
 
         def gather(question: str, context: SearchContext) -> Evidence:
+            helper = engine.helper
+            if helper is None:
+                if search is not None:
+                    context = replace(context, search=partial(_searched, search, context.deadline))
+                return engine.one_pass(question, context)
             if self._inquiry.mode == "agent":
-                return research(question, context)
+                return research(question, context, helper)
             ways: dict[str, Callable[[], Evidence]] = {
                 "single": partial(engine.one_pass, question, context),
-                "agent": partial(research, question, context),
+                "agent": partial(research, question, context, helper),
             }
-            return Routed(partial(route, question, engine.helper, context.deadline), ways)
+            return Routed(partial(route, question, helper, context.deadline), ways)
 
         return gather
 
@@ -120,6 +122,10 @@ class InMode:
     def stream(self, inquiry: Inquiry) -> AsyncGenerator[Event, None]:
         """Answer as `stream` does."""
         return stream(self._engine, replace(inquiry, mode=self._settings.answer.mode), self._settings)
+
+
+def _searched(search: Search, deadline: Deadline, question: str) -> Retrieval:
+    return search(question, deadline)
 
 
 def _search(engine: Engine, inquiry: Inquiry, question: str, deadline: Deadline, /) -> Retrieval:

@@ -1,10 +1,9 @@
 """Choose between a single pass and the research loop for a question: mode `auto`.
 
-Flow: `modes.py` -> **here** -> one of the two gathers. A question whose form is clear is decided by the form; otherwise
-the language model is asked, if there is one. A simple question costs no call.
+Flow: `modes.py` -> **here** -> one of the two gathers. A question that asks for several things takes the loop, a short
+one a single pass; about any other the language model is asked.
 """
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -22,17 +21,11 @@ from research import steps
 
 TIMEOUT_S = 10.0
 SHORT_WORDS = 8
-LONG_WORDS = 25
 PROMPT = """Can this question be answered from one place in one document, or does it need several searches?
 If from one place, write only: SIMPLE
 If it needs several searches, write only: COMPLEX
 
 Question: {question}"""
-_BROAD = re.compile(
-    r"\b(?:compar\w+|versus|vs|pros|cons|advantages?|disadvantages?|trade-?offs?|overview|survey|relationships?|impacts?|"
-    r"effects?|consequences|implications|history|evolution|explain|discuss|analy[sz]e|evaluate|summari[sz]e|why)\b",
-    re.I,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,32 +36,20 @@ class Route:
     why: str
 
 
-def route(question: str, helper: PromptHelper | None, deadline: Deadline) -> Route:
+def route(question: str, helper: PromptHelper, deadline: Deadline) -> Route:
     """Choose; blocks where the language model is asked."""
     if may_be_several(question):
         return Route("agent", "it asks for several things")
-    by_form = _by_form(question)
-    if len(question.split()) <= SHORT_WORDS and by_form.mode == "single":
-        return by_form
-    if helper is not None:
-        try:
-            quoted = helper.quoted(question, helper.prompt_tokens // 2)
-            reply = helper.ask(PROMPT.format(question=quoted), deadline.for_stage(TIMEOUT_S), one_line=True)
-        except RagError as error:
-            return Route(by_form.mode, f"{by_form.why}; the language model could not say: {error.fact}")
-        if "complex" in reply.lower():
-            return Route("agent", "the language model takes it for a complex one")
-        if "simple" in reply.lower():
-            return Route("single", "the language model takes it for a simple one")
-    return by_form
-
-
-def _by_form(question: str) -> Route:
-    if len(question.split()) > LONG_WORDS:
-        return Route("agent", "it is long")
-    if broad := _BROAD.search(question):
-        return Route("agent", f"“{broad[0]}” asks for more than one fact")
-    return Route("single", "it asks for one thing")
+    if len(question.split()) <= SHORT_WORDS:
+        return Route("single", "it is short and asks for one thing")
+    try:
+        quoted = helper.quoted(question, helper.prompt_tokens // 2)
+        reply = helper.ask(PROMPT.format(question=quoted), deadline.for_stage(TIMEOUT_S), one_line=True)
+    except RagError as error:
+        return Route("single", f"the language model could not say whether it takes more: {error.fact}")
+    if "complex" in reply.lower():
+        return Route("agent", "the language model takes it for a complex one")
+    return Route("single", "the language model takes it for a simple one")
 
 
 class Routed:

@@ -12,7 +12,7 @@ returns is data: no address in it is ever fetched.
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
@@ -187,32 +187,16 @@ class SourceCorpus:
             if result.code != REJECTED:
                 self._failed[source] = result
             return Fetched(source, warnings=() if told else (AnswerWarning.of(result),), error=result)
-        documents: list[Document] = []
-        repeated, skipped, cut = 0, result.skipped, 0
-        for page in result.pages:
-            try:
-                document = document_of(page, source, self._settings.max_page_chars)
-            except UnreadableError:
-                skipped += 1
-                continue
-            new = self._distinct.take(document)
-            if new is None:
-                repeated += 1
-                continue
-            cut += len(page.text) > self._settings.max_page_chars
-            documents.append(new)
-        warnings = list(result.warnings)
+        rows, warnings = read_pages(result, source, self._settings.max_page_chars)
+        taken = [self._distinct.take(document) for _, document in rows]
+        documents = [document for document in taken if document is not None]
         added = add_in_time(self._engines, self.engine, documents, deadline)
         self.pages += added
         if added < len(documents):
             left = len(documents) - added
             warnings.append(AnswerWarning("pages_left_out", f"{left} pages of {source} came too late to be read."))
-        if skipped:
-            warnings.append(AnswerWarning("records_skipped", f"{skipped} broken records of {source} were skipped."))
-        if cut:
-            read = f"the first {self._settings.max_page_chars:,} characters"
-            warnings.append(AnswerWarning("pages_cut", f"Of {cut} long pages of {source} only {read} were read."))
-        return Fetched(source, tuple(documents[:added]), repeated, skipped, tuple(warnings))
+        skipped = result.skipped + len(result.pages) - len(rows)
+        return Fetched(source, tuple(documents[:added]), len(taken) - len(documents), skipped, tuple(warnings))
 
 
 @contextmanager
@@ -262,6 +246,29 @@ def add_in_time(engines: DocumentEngines, engine: Engine, documents: Sequence[Do
         engines.add_documents(engine, documents[added : added + batch])
         added += batch
     return added
+
+
+def read_pages(
+    result: SourceResult, source: str, max_chars: int
+) -> tuple[list[tuple[SourcePage, Document]], list[AnswerWarning]]:
+    """Return the pages that hold text, each with its document, and all that lowers their quality.
+
+    Args:
+        result: of a search.
+        source: its name.
+        max_chars: of a page; the rest is cut.
+    """
+    rows = []
+    for page in result.pages:
+        with suppress(UnreadableError):
+            rows.append((page, document_of(page, source, max_chars)))
+    warnings = list(result.warnings)
+    if skipped := result.skipped + len(result.pages) - len(rows):
+        warnings.append(AnswerWarning("records_skipped", f"{skipped} broken records of {source} were skipped."))
+    if cut := sum(len(page.text) > max_chars for page, _ in rows):
+        told = f"Of {cut} long pages of {source} only the first {max_chars:,} characters were read."
+        warnings.append(AnswerWarning("pages_cut", told))
+    return rows, warnings
 
 
 def document_of(page: SourcePage, source: str, max_chars: int) -> Document:

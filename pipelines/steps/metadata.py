@@ -71,8 +71,9 @@ class RelevanceMarking(Step):
     category = "Metadata Analysis"
     description = (
         "Marks the sentences of each document that answer the query, between two asterisks, and says where they "
-        "stand; by the service's reader, or by the language model that `model` names, which copies the text."
+        "stand; by the service's reader, or by the language model that `model` names."
     )
+    version = 2  # the model names sentences, and no longer copies the text
     closed = True
 
     class Parameters(StepParameters):

@@ -68,11 +68,7 @@ def read_state(
     facts = [one for one in store.facts(task_id) if step is None or one["step"] <= step]
     if not facts or (step is not None and facts[-1]["step"] != step):
         return PipelineState(query)
-    last = facts[-1]
-    # An earlier version kept whole tables, and said nothing of columns.
-    places: dict[str, int] | None = last.get("columns")
-    if places is None:
-        return from_facts(facts, from_bytes(store.columns_of(task_id, last["step"]), columns))
+    places: dict[str, int] = facts[-1]["columns"]
     wanted = [name for name in places if columns is None or name in columns]
     read = {
         place: from_bytes(store.columns_of(task_id, place), [name for name in wanted if places[name] == place])

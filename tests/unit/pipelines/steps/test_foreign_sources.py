@@ -136,7 +136,7 @@ def test_long_pages_are_cut_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
     state = run("mosaic_datasource", max_page_chars=1000)
 
     assert len(state.texts("full-text")[0]) < 1001
-    assert state.history[0].warnings == ("Of 1 long pages only the first 1,000 characters were read.",)
+    assert state.history[0].warnings == ("Of 1 long pages of mosaic only the first 1,000 characters were read.",)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """What is kept of a task's tables, how much room it takes, and what is read of it."""
 
 import json
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,10 +9,9 @@ import pytest
 
 from errors import UnknownPipelineError, UnknownTaskError
 from pipelines.build import Pipelines
-from pipelines.state import to_bytes
 from pipelines.step import RowStep
 from pipelines.tasks import view
-from pipelines.tasks.store import FILE_NAME, TaskStore
+from pipelines.tasks.store import TaskStore
 from tests.fakes.pipelines import TEXTS, body_of, fake_pipelines, fake_services
 
 WAIT_S = 30
@@ -69,7 +67,7 @@ def test_each_table_is_read_back_as_it_was_whole_or_in_part(pipelines: Pipelines
     assert second.columns == [*first.columns, "wordCount"]
     assert (first.values("id"), third.values("id")) == (["a", "b", "c"], ["c", "b", "a"])
     assert third.values("full-text") == list(TEXTS[::-1])
-    assert third.roles["_reranking_rank_1_"] == ("rank",)
+    assert third.roles["_reranking_rank_1_"] == ["rank"]
     part = tasks.state_of(task_id, 2, ["wordCount", "id", "none"])
     assert part.rows() == second.rows(["id", "wordCount"])
     with pytest.raises(UnknownTaskError, match="step 4"):
@@ -143,30 +141,6 @@ def test_a_page_of_a_table_has_the_rows_that_there_is_room_for(pipelines: Pipeli
     page = view.table(snapshot, 1, offset=1, limit=2, cell_chars=5)
 
     assert (page["count"], [row["id"] for row in page["rows"]], page["cut"]) == (3, ["b"], 1)
-
-
-def test_the_file_of_an_earlier_version_is_read(tmp_path: Path) -> None:
-    now = fake_pipelines(folder=tmp_path)
-    task_id = ended(now, RANKED)
-    saved = now.tasks.store.save_pipeline(RANKED, "mine")
-    whole = {step: to_bytes(now.tasks.state_of(task_id, step).documents) for step in (1, 2, 3)}
-    facts = {one["step"]: {k: v for k, v in one.items() if k != "columns"} for one in now.tasks.store.facts(task_id)}
-    now.close()
-    with sqlite3.connect(tmp_path / FILE_NAME) as database:
-        for step, table in whole.items():
-            values = [json.dumps(facts[step]), table, step]
-            database.execute("UPDATE snapshots SET facts = ?, documents = ? WHERE step = ?", values)
-        database.execute("ALTER TABLE pipelines DROP COLUMN brief")
-    database.close()
-
-    again = fake_pipelines(folder=tmp_path)
-
-    assert again.tasks.state_of(task_id, 2).columns == ["id", "full-text", "_original_ranking_", "wordCount"]
-    assert again.tasks.state_of(task_id, columns=["id"]).rows() == [{"id": "c"}, {"id": "b"}, {"id": "a"}]
-    (listed,) = again.tasks.store.pipelines(10)
-    assert (listed.id, listed.name, listed.query) == (saved, "mine", RANKED["query"])
-    assert listed.steps == ("fake_source", "word_counter", "tf_idf_reranker")
-    again.close()
 
 
 def test_pipelines_are_listed_without_their_bodies_by_pages_and_deleted() -> None:
