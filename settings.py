@@ -42,7 +42,6 @@ from setting_groups import (
     Mode,
     PipelinesSettings,
     RerankSettings,
-    ResearchSettings,
     RetrievalSettings,
     ServeSettings,
     SourcesSettings,
@@ -74,7 +73,6 @@ __all__ = [
     "Mode",
     "PipelinesSettings",
     "RerankSettings",
-    "ResearchSettings",
     "RetrievalSettings",
     "ServeSettings",
     "Settings",
@@ -115,10 +113,12 @@ GONE = (
         PREFIX + name: ""
         for name in "RETRIEVAL__LEXICAL_MODEL EXPANSION__FEEDBACK EXPANSION__FEEDBACK_LEAVES EXPANSION__FEEDBACK_TERMS "
         "EXPANSION__FEEDBACK_WEIGHT EXPANSION__TIMEOUT_S INDEX__OPEN_CORPORA EMBED__BATCH_BYTES EMBED__RETRIES "
-        "EMBED__CONNECT_TIMEOUT_S RERANK__BATCH_TEXTS RERANK__WINDOW RERANK__STRIDE LLM__TOP_P ANSWER__PLAN_TIMEOUT_S "
-        "RESEARCH__VARIANTS RESEARCH__RESULTS MCP__MAX_CHARS MCP__SESSIONS MCP__SESSION_IDLE_S PIPELINES__QUEUE "
-        "PIPELINES__MAX_COLUMN_MB PIPELINES__MAX_REPLY_MB PIPELINES__UNKNOWN_MODEL PIPELINES__UNKNOWN_CHAT_STATUS "
-        "PIPELINES__CHAT_DOCUMENTS JUDGE__RETRIES".split()
+        "EMBED__CONNECT_TIMEOUT_S RERANK__BATCH_TEXTS RERANK__WINDOW RERANK__STRIDE LLM__TOP_P "
+        "ANSWER__PLAN_TIMEOUT_S RESEARCH__ROUNDS RESEARCH__TIMEOUT_S RESEARCH__VARIANTS RESEARCH__RESULTS "
+        "MCP__MAX_CHARS MCP__SESSIONS MCP__SESSION_IDLE_S PIPELINES__QUEUE PIPELINES__MAX_COLUMN_MB "
+        "PIPELINES__MAX_REPLY_MB PIPELINES__UNKNOWN_MODEL PIPELINES__UNKNOWN_CHAT_STATUS PIPELINES__CHAT_DOCUMENTS "
+        "PIPELINES__SLOTS PIPELINES__MAX_DOCUMENTS PIPELINES__MAX_TABLE_MB STUDY__KEEP_DAYS "
+        "FEEDBACK__KEEP_RATED_DAYS FEEDBACK__MAX_MB SOURCES__K SOURCES__TIMEOUT_S JUDGE__RETRIES".split()
     }
 )
 
@@ -137,7 +137,6 @@ class Settings(Group):
     llm: LLMSettings = LLMSettings()
     answer: AnswerSettings = AnswerSettings()
     sources: SourcesSettings = SourcesSettings()
-    research: ResearchSettings = ResearchSettings()
     cache: CacheSettings = CacheSettings()
     feedback: FeedbackSettings = FeedbackSettings()
     study: StudySettings = StudySettings()

@@ -56,7 +56,7 @@ def run_plan(plan: Plan, services: Services, watcher: ConsoleWatcher) -> Pipelin
     settings = services.settings.pipelines
     cache = open_cache(settings.cache_mb, settings.dir)
     try:
-        return Runner(services, cache, settings).run(plan, watcher, threading.Event())
+        return Runner(services, cache).run(plan, watcher, threading.Event())
     except FailedStepError as error:
         raise StepError(f"{error}", "Give the step `on_error: continue` to go on without it.") from error
     finally:

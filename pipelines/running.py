@@ -18,11 +18,13 @@ from pipelines.handler import StepHandler
 from pipelines.row_cache import RowCache
 from pipelines.services import Services
 from pipelines.state import PipelineState, Snapshot
-from settings import PipelinesSettings
 
 logger = logging.getLogger(__name__)
 
+MAX_DOCUMENTS = 10_000
 MAX_COLUMN_BYTES = 32_000_000
+# Of the table in memory, and of all of a task's tables on disk.
+MAX_TABLE_BYTES = 256_000_000
 
 
 class Watcher(Protocol):
@@ -66,7 +68,6 @@ class Runner:
     Attributes:
         services: what steps may call.
         cache: of rows; None computes every row.
-        settings: limits of a table.
         clock: seconds that never go back.
         keeps_tables: the history holds the table after every step; False: of the last one alone, for a watcher that
             keeps them elsewhere. Fifty of them can take fifty times the memory of one.
@@ -74,7 +75,6 @@ class Runner:
 
     services: Services
     cache: RowCache | None
-    settings: PipelinesSettings
     clock: Callable[[], float] = field(default=time.perf_counter)
     keeps_tables: bool = True
 
@@ -146,24 +146,21 @@ class Runner:
         if missing:
             raise StepError(f"There is no column {missing[0]!r}.", f"There are: {', '.join(state.columns) or 'none'}.")
         result = planned.step.transform(state, handler)
-        if result.count > self.settings.max_documents:
+        if result.count > MAX_DOCUMENTS:
             raise StepError(
-                f"The table has {result.count:,} documents; {self.settings.max_documents:,} are allowed.",
-                "Ask for fewer, or raise RAG_PIPELINES__MAX_DOCUMENTS.",
+                f"The table has {result.count:,} documents; {MAX_DOCUMENTS:,} are allowed.", "Ask for fewer."
             )
         sizes = result.column_bytes()
-        most = MAX_COLUMN_BYTES
         said = len(json.dumps(result.aggregated, default=str))
         for name, size in [*((f"Column {name!r}", size) for name, size in sizes.items()), ("Aggregated data", said)]:
-            if size > most:
+            if size > MAX_COLUMN_BYTES:
                 raise StepError(
-                    f"{name} takes {size:,} bytes; {most:,} are allowed.",
+                    f"{name} takes {size:,} bytes; {MAX_COLUMN_BYTES:,} are allowed.",
                     "Ask for fewer or shorter documents.",
                 )
-        most = self.settings.max_table_mb * 1_000_000
-        if (whole := sum(sizes.values())) > most:
+        if (whole := sum(sizes.values())) > MAX_TABLE_BYTES:
             raise StepError(
-                f"The table takes {whole:,} bytes; {most:,} are allowed.",
-                "Ask for fewer documents or columns, or raise RAG_PIPELINES__MAX_TABLE_MB.",
+                f"The table takes {whole:,} bytes; {MAX_TABLE_BYTES:,} are allowed.",
+                "Ask for fewer documents or columns.",
             )
         return result

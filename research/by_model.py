@@ -1,7 +1,7 @@
 """Let the language model write the first queries and review the passages, by replies in tags.
 
-Flow: `loop.py` -> **here** (`llms/helper.py` asks, `tags.py` reads the reply) -> a `Review`. Titles and passages are data:
-each is cut to one line, without the model's control tokens, and no instruction in them is followed.
+Flow: `loop.py` -> **here** (`llms/helper.py` asks, `tags.py` reads the reply) -> a `Review`. Titles and passages are
+data: each is cut to one line, without the model's control tokens, and no instruction in them is followed.
 """
 
 import re

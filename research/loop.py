@@ -39,11 +39,13 @@ from research.by_model import ModelReviewer
 from research.found_documents import found_documents
 from research.schema import Notes, Review, Round, Search
 from research.wording import was_asked
-from settings import ResearchSettings
 
-# Of the loop's time, for the queries of the first round.
+# Rounds, and time for all of them: never more than half of what is left of the question's own.
+ROUNDS = 5
+TIMEOUT_S = 60.0
+# Of that, for the queries of the first round.
 QUERIES_S = 10.0
-TOO_SLOW = ("The search had not ended when the time for it was over.", "Raise RAG_RESEARCH__TIMEOUT_S.")
+TOO_SLOW = ("The search had not ended when the time for it was over.", "Ask again, or ask for less.")
 NO_QUERY = "there is no query left that was not asked before."
 NO_ROOM = "the useful passages fill the room that an answer has for them."
 NO_TIME = "the time for it is over."
@@ -64,12 +66,10 @@ class Tools:
     Attributes:
         search: finds passages for a query.
         helper: asks the language model.
-        options: of the loop.
     """
 
     search: Search
     helper: PromptHelper
-    options: ResearchSettings
 
 
 class Research:
@@ -97,7 +97,7 @@ class Research:
         self._notes = Notes(question)
         self._warnings: list[AnswerWarning] = []
         self._threads: list[Future[Any]] = []
-        self._limit = context.deadline.for_stage(tools.options.timeout_s)
+        self._limit = context.deadline.for_stage(TIMEOUT_S)
         self._helper: PromptHelper | None = tools.helper
         self._round_began = 0.0
         self._spent_ms: dict[str, float] = {}
@@ -230,7 +230,7 @@ class Research:
             return NO_MODEL
         if not review.queries:
             return NO_QUERY
-        if number >= self._tools.options.rounds:
+        if number >= ROUNDS:
             return LAST_ROUND
         if sum(len(one.text) for one in self._notes.useful) >= self._context.options.budget_chars:
             return NO_ROOM

@@ -1,7 +1,7 @@
 """Answer a question in its mode: in one pass, or by a research loop.
 
 Flow: an edge (HTTP route, command line, evaluation) -> **here** -> `Engine.stream`, with the loop of `loop.py` as its
-evidence where the mode is `agent`, or `auto` and `router.py` chooses it. Rounds take a language model; without one every
+evidence where the mode is `agent`, or `auto` and `router.py` chooses it. Rounds take a language model; without one a
 question goes in one pass. Everything else about an answer is the same in both: how the question is read, the gate, the
 synthesizers, the citations.
 """
@@ -76,7 +76,7 @@ class _Loops:
 
         def research(question: str, context: SearchContext, helper: PromptHelper) -> Evidence:
             found_by = search or partial(_search, engine, self._inquiry)
-            loop = Research(question, context, Tools(found_by, helper, self._settings.research))
+            loop = Research(question, context, Tools(found_by, helper))
             self._begun.append(loop)
             return loop
 

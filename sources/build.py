@@ -147,11 +147,11 @@ def _chroma(settings: SourcesSettings, embed: Embed) -> Source:
     def nearest(vector: Sequence[float], k: int, timeout_s: float) -> list[tuple[str, str | None, dict[str, object]]]:
         return nearest_texts(url, collection, vector, k, timeout_s=timeout_s, token=token)
 
-    return ForeignChroma(address_of(url, collection), embed, nearest, settings.timeout_s, settings.attempts)
+    return ForeignChroma(address_of(url, collection), embed, nearest, settings.attempts)
 
 
 def _client(name: str, url: str, settings: SourcesSettings, headers: dict[str, str]) -> JsonClient:
-    return JsonClient(name, url, settings.timeout_s, settings.attempts, headers)
+    return JsonClient(name, url, settings.attempts, headers)
 
 
 def _needed(source: str, field: str, value: Value | None) -> Value:

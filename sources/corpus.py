@@ -31,8 +31,11 @@ from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.retrieval_result import Retrieval
 from settings import SourcesSettings
 from sources.base import Source, SourcePage, SourceQuery, SourceResult
+from sources.tries import TIMEOUT_S
 
 NAME = "web"
+# Asked of each source for a search.
+PAGES = 10
 # A first line that is no longer is taken for the title of a page that has none.
 MAX_TITLE_CHARS = 120
 # Embedded at once: between two such batches the deadline is looked at.
@@ -169,13 +172,13 @@ class SourceCorpus:
         Raises: as `search`.
         """
         deadline.check_wanted("before the sources were asked")
-        limit = deadline.for_stage(self._settings.attempts * self._settings.timeout_s)
+        limit = deadline.for_stage(self._settings.attempts * TIMEOUT_S)
         asked = [source for source in self._sources if source.name not in self._failed]
         with self._lock:
             self._searches += 1
             self._fetched.add(query)
             iteration = self._searches
-        wanted = SourceQuery(query, self._settings.k, self._question, iteration)
+        wanted = SourceQuery(query, PAGES, self._question, iteration)
         results = side_by_side(partial(_ask, source, wanted, limit) for source in asked)
         with self._lock:
             return [self._taken(source.name, result, limit) for source, result in zip(asked, results, strict=True)]

@@ -17,6 +17,8 @@ from tenacity import (
 from errors import SourceError
 from query_engine.runtime.deadline import Deadline
 
+# Of one try.
+TIMEOUT_S = 60.0
 PAUSE_S, MAX_PAUSE_S = 0.5, 20.0
 # A reserve for the try itself: a pause that leaves less is not worth it.
 LEAST_TRY_S = 0.1

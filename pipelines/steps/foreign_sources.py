@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BeforeValidator, Field
 
 from errors import PipelineError, SettingsError
+from index.documents.store import Document
 from pipelines.handler import StepHandler
 from pipelines.parameters import ColumnName, StepParameters, Text, embedding_parameter, parameter
 from pipelines.services import Services
@@ -18,7 +19,7 @@ from pipelines.step import FULL_TEXT, SourceStep
 from pipelines.steps.metadata_columns import METADATA, names_of, of_one_kind
 from query_engine.runtime.deadline import Deadline
 from query_engine.text.well_formed import well_formed
-from sources.base import Source, SourceQuery
+from sources.base import Source, SourcePage, SourceQuery
 from sources.build import open_source
 from sources.corpus import read_pages
 

@@ -8,7 +8,6 @@ from pipelines.body import plain, read_plan
 from pipelines.console import ConsoleWatcher
 from pipelines.file import read_file
 from pipelines.state import write_parquet
-from settings import Settings
 from tests.fakes.pipelines import a_registry, body_of, fake_services, run_body, scripted
 
 YAML = """
@@ -96,7 +95,6 @@ def test_a_file_is_needed(capsys: pytest.CaptureFixture[str]) -> None:
         main([])
 
     assert "name a file" in capsys.readouterr().err
-    assert Settings().pipelines.cache_mb == 256
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from pipelines.body import read_plan
 from pipelines.row_cache import RowCache
 from pipelines.running import FailedStepError, Runner
 from pipelines.step import RowStep
-from settings import PipelinesSettings
 from tests.fakes.pipelines import TEXTS, Noting, a_registry, body_of, fake_services, run_body, scripted
 
 
@@ -102,7 +101,7 @@ def test_what_is_cancelled_stops_at_the_next_row_and_runs_no_further_step() -> N
     plan = read_plan(body_of("fake_source", "scripted", "word_counter"), a_registry(step), services)
 
     with pytest.raises(TaskCancelledError):
-        Runner(services, None, PipelinesSettings()).run(plan, noting, stop)
+        Runner(services, None).run(plan, noting, stop)
 
     assert step.rows == 1
     assert noting.begun == [1, 2]
@@ -113,7 +112,7 @@ def test_a_run_goes_on_from_what_was_kept() -> None:
     first, second = Noting(), Noting()
     services, step = fake_services(), scripted()
     plan = read_plan(body_of("fake_source", "scripted", "word_counter"), a_registry(step), services)
-    runner = Runner(services, None, PipelinesSettings())
+    runner = Runner(services, None)
     part = runner.run(
         read_plan(body_of("fake_source", "scripted"), a_registry(step), services), first, threading.Event()
     )
@@ -126,18 +125,21 @@ def test_a_run_goes_on_from_what_was_kept() -> None:
 
 
 @pytest.mark.parametrize(
-    ("limits", "reason"),
-    [({"max_documents": 2}, "The table has 3 documents; 2 are allowed"), ({}, "Column 'result' takes")],
+    ("limit", "most", "reason"),
+    [
+        ("MAX_DOCUMENTS", 2, "The table has 3 documents; 2 are allowed"),
+        ("MAX_COLUMN_BYTES", 1_000_000, "Column 'result' takes"),
+    ],
 )
 def test_a_table_that_grows_too_large_fails_its_step(
-    limits: dict[str, int], reason: str, monkeypatch: pytest.MonkeyPatch
+    limit: str, most: int, reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pipelines.running.MAX_COLUMN_BYTES", 1_000_000)
+    monkeypatch.setattr(f"pipelines.running.{limit}", most)
     step = scripted()
     step.transform_row = lambda *_: "x" * 400_000  # type: ignore[method-assign,assignment]
 
     with pytest.raises(FailedStepError, match=reason):
-        run_body(body_of("fake_source", "scripted"), step, services=fake_services(pipelines=limits))
+        run_body(body_of("fake_source", "scripted"), step)
 
 
 def test_rows_that_are_known_are_not_computed_again() -> None:

@@ -15,10 +15,10 @@ from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Step
 from query_engine.schema.passage import Passage
 from query_engine.schema.retrieval_result import Retrieval
-from research.loop import Research, Tools
+from research.loop import ROUNDS, Research, Tools
 from research.schema import Round, RoundStep
 from research.steps import round_done
-from settings import ResearchSettings, RetrievalSettings
+from settings import RetrievalSettings
 from tests.fakes.llm import FakeLLM, ReplyingLLM, asker, passage
 from tests.fakes.threads import question_threads_end
 from tests.fakes.words import FakeWords
@@ -76,7 +76,6 @@ def research(
     *,
     deadline: Deadline | None = None,
     search: Callable[..., Retrieval] | None = None,
-    **options: float,
 ) -> Research:
     context = SearchContext(
         lambda query: world.search(query, Deadline(9)),
@@ -87,8 +86,7 @@ def research(
         RetrievalSettings(),
         deadline or Deadline(60),
     )
-    settings = ResearchSettings(**options)
-    return Research(question, context, Tools(search or world.search, helper, settings))
+    return Research(question, context, Tools(search or world.search, helper))
 
 
 def run(one: Research) -> list[Step]:
@@ -322,9 +320,9 @@ def test_rounds_end_at_the_last_one_and_when_the_room_is_full() -> None:
         return Retrieval((passage("Salt. " * 20, f"{query}.md"),), {}, (AnswerWarning("rerank_skipped", "Slow."),))
 
     replies = [review("1", "no", f"query {number}") for number in range(9)]
-    one = research(World({}), asker(course("none", *replies)), SIMPLE, search=found, rounds=3)
+    one = research(World({}), asker(course("none", *replies)), SIMPLE, search=found)
     steps = run(one)
-    assert len(rounds(steps)) == 3
+    assert len(rounds(steps)) == ROUNDS
     assert "this was the last round" in steps[-1].text
     assert codes(one) == ["rerank_skipped"]
 

@@ -6,10 +6,10 @@ from errors import OutOfTimeError, SourceError
 from query_engine.runtime.deadline import Deadline
 from settings import SourcesSettings
 from sources.base import SourcePage
-from sources.corpus import SourceCorpus, document_of, open_source_corpus
+from sources.corpus import PAGES, SourceCorpus, document_of, open_source_corpus
 from tests.fakes.sources import FakeDocumentEngines, FakeSource, a_page
 
-SETTINGS = SourcesSettings(k=5, max_page_chars=1000)
+SETTINGS = SourcesSettings(max_page_chars=1000)
 DOWN = SourceError("It is down.", "Start it.", "source_unreachable")
 
 
@@ -45,8 +45,8 @@ def test_the_passages_of_a_search_are_of_all_pages_so_far_and_cite_their_address
     ]
     assert found.timings_ms.keys() == {"fetch", "retrieve"}
     assert [(query.text, query.original, query.k, query.iteration) for query in source.queries] == [
-        ("first query", "the question", 5, 1),
-        ("second query", "the question", 5, 2),
+        ("first query", "the question", PAGES, 1),
+        ("second query", "the question", PAGES, 2),
     ]
 
 

@@ -191,11 +191,14 @@ def test_what_may_pass_is_tried_again(service: SearchService, fault: Fault, code
     assert len(service.requests) == 4 + 4
 
 
-def test_a_silent_service_is_given_up_after_the_time_limit_of_each_try(service: SearchService) -> None:
+def test_a_silent_service_is_given_up_after_the_time_limit_of_each_try(
+    service: SearchService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sources.http_client.TIMEOUT_S", 0.05)
     service.play(Fault(stall=True), Fault(stall=True))
 
     with pytest.raises(SourceError) as caught:
-        source_of("clueweb", service.url, timeout_s=0.05, attempts=2).search(QUERY, Deadline(30))
+        source_of("clueweb", service.url, attempts=2).search(QUERY, Deadline(30))
 
     assert caught.value.code == "source_slow"
 
