@@ -51,22 +51,24 @@ def model_marks(texts: list[str], query: str, handler: StepHandler, *, name: lis
             yield _marked(text, query, calls)
 
     found = handler.each(texts, [*name, calls.name, query], compute)
-    if unread := sum(lost for _, lost in found):
-        handler.warn(f"{unread} replies of the language model name no sentence; what they are about is unmarked.")
-    return [[(start, end) for start, end in spans] for spans, _ in found]
+    if unread := sum(lost for _, _, lost in found):
+        asked = sum(asked for _, asked, _ in found)
+        handler.warn(f"{unread} of {asked} replies of the language model name no sentence; that part is unmarked.")
+    return [[(start, end) for start, end in spans] for spans, _, _ in found]
 
 
 def _marked(text: str, query: str, calls: ModelCalls) -> list[Any]:
-    """Return the places of a text's relevant sentences, and how many replies say nothing."""
+    """Return the places of a text's relevant sentences, the number of replies, and of those that say nothing."""
     question = calls.helper.quoted(query, calls.helper.prompt_tokens // 8)
     spans: list[Span] = []
-    unread = 0
+    asked = unread = 0
     for run in _runs(text, question, calls.helper):
         sentences = "\n".join(f"[{number}] {shown}" for number, (_, shown) in enumerate(run, start=1))
         named = read_numbers(calls.ask(PROMPT.format(question=question, sentences=sentences)))
+        asked += 1
         unread += named is None
         spans += [place for number, (place, _) in enumerate(run, start=1) if number in (named or ())]
-    return [spans, unread]
+    return [spans, asked, unread]
 
 
 def read_numbers(reply: str) -> Sequence[int] | None:

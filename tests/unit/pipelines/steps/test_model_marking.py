@@ -1,17 +1,12 @@
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import pytest
 
-from pipelines.row_cache import RowCache
-from pipelines.running import FailedStepError
 from pipelines.state import PipelineState
 from pipelines.steps.model_marking import read_numbers
-from query_engine.llms.openai import connect_openai
 from settings import LLMSettings
 from tests.fakes.pipelines import a_model, an_engine, body_of, fake_services, run_body
-from tests.servers.scripted_llm import Script, ScriptedLLM
 
 TEXT = (
     "Rain falls on all hills and on many valleys. Strong wind turns blades quickly. The sun heats the salt in its tank."
@@ -24,14 +19,12 @@ def name_blades(prompt: str) -> str:
     return " ".join(re.findall(r"^(\[\d+\]).*blades", prompt, re.MULTILINE)) or "[0]"
 
 
-def marked(
-    texts: list[str], reply: Callable[[str], str], cache: RowCache | None = None, *, tokens: int = 4096, query: str = ""
-) -> PipelineState:
+def marked(texts: list[str], reply: Callable[[str], str], *, tokens: int = 4096, query: str = "") -> PipelineState:
     services = fake_services(
         an_engine(texts), model=a_model(reply, context_tokens=tokens), llm=LLMSettings(max_new_tokens=320)
     )
     step = ("relevance_marking_step", {"model": "fake", "query": query})
-    return run_body(body_of("corpus_datasource", step), services=services, cache=cache)
+    return run_body(body_of("corpus_datasource", step), services=services)
 
 
 def test_the_sentences_that_the_model_names_are_marked_and_cited() -> None:
@@ -88,23 +81,8 @@ def test_what_a_reply_names(reply: str, numbers: Sequence[int] | None) -> None:
     assert read_numbers(reply) == numbers
 
 
-def test_replies_without_a_number_leave_the_text_unmarked_with_a_warning_which_the_cache_keeps() -> None:
-    cache = RowCache(None, 1_000_000)
+def test_replies_without_a_number_leave_the_text_unmarked_with_a_warning() -> None:
+    state = marked([TEXT, "Short text of no use."], lambda prompt: "[2]" if "Rain" in prompt else "No.")
 
-    first = marked([TEXT, "Short text of no use."], lambda prompt: "[2]" if "Rain" in prompt else "No.", cache)
-    again = marked([TEXT, "Short text of no use."], lambda _: "No model is asked.", cache)
-
-    assert first.texts("highlight-full-text") == [MARKED, "Short text of no use."]
-    assert again.rows() == first.rows()
-    assert again.history[-1].warnings == first.history[-1].warnings != ()
-
-
-@pytest.mark.parametrize("script", [Script(status=401), Script(cut_after=1)])
-def test_a_server_that_fails_fails_the_step(script: Script) -> None:
-    with ScriptedLLM() as server:
-        server.play(script)
-        llm = LLMSettings(provider="openai", base_url=server.base_url, model="scripted", timeout_s=5)
-        step: Any = ("relevance_marking_step", {"model": "scripted"})
-
-        with pytest.raises(FailedStepError, match=r"LLMError in step 2 \(relevance_marking_step\)"):
-            run_body(body_of("fake_source", step), services=fake_services(model=connect_openai(llm)))
+    assert state.texts("highlight-full-text") == [MARKED, "Short text of no use."]
+    assert "1 of 2 replies" in state.history[-1].warnings[0]
