@@ -1,7 +1,7 @@
-"""Run the steps of a pipeline one after the other, and keep a copy of the table after each.
+"""Run the steps of a pipeline one after the other.
 
-Flow: `body.py` has checked the plan -> **here**, step by step -> a `Watcher` (a task, the command line) is told what
-happened, and may keep it. A run can continue from the state kept after any step.
+Flow: `body.py` has checked the plan -> **here**, step by step -> a `Watcher` (a task, the command line) is given the
+table after each, and may keep it. A run can continue from the state kept after any step.
 """
 
 import json
@@ -17,7 +17,7 @@ from pipelines.body import Plan, PlannedStep
 from pipelines.handler import StepHandler
 from pipelines.row_cache import RowCache
 from pipelines.services import Services
-from pipelines.state import PipelineState, Snapshot
+from pipelines.state import PipelineState, StepRecord
 
 logger = logging.getLogger(__name__)
 
@@ -43,7 +43,7 @@ class Watcher(Protocol):
         ...
 
     def ended(self, planned: PlannedStep, state: PipelineState) -> None:
-        """A step has ended; its copy is the last of the history."""
+        """A step has ended; how it went is the last of the history."""
         ...
 
 
@@ -69,14 +69,11 @@ class Runner:
         services: what steps may call.
         cache: of rows; None computes every row.
         clock: seconds that never go back.
-        keeps_tables: the history holds the table after every step; False: of the last one alone, for a watcher that
-            keeps them elsewhere. Fifty of them can take fifty times the memory of one.
     """
 
     services: Services
     cache: RowCache | None
     clock: Callable[[], float] = field(default=time.perf_counter)
-    keeps_tables: bool = True
 
     def run(
         self, plan: Plan, watcher: Watcher, stop: threading.Event, state: PipelineState | None = None
@@ -128,18 +125,16 @@ class Runner:
             handler.warn(f"The step was left out: {FailedStepError(planned, error)}")
             result = state
         handler.check()
-        snapshot = Snapshot(
+        record = StepRecord(
             planned.number,
             planned.step.id,
-            result.documents,
             result.roles,
             self.clock() - started,
             tuple(handler.warnings),
             handler.looked_up,
             handler.found,
         )
-        past = state.history if self.keeps_tables else [one.without_table() for one in state.history]
-        return replace(result, history=(*past, snapshot))
+        return replace(result, history=(*state.history, record))
 
     def _checked(self, planned: PlannedStep, state: PipelineState, handler: StepHandler) -> PipelineState:
         missing = [name for name in planned.step.reads() if name not in state.columns]

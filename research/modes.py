@@ -15,14 +15,13 @@ from typing import Protocol
 
 from query_engine.engine import GatheringOver
 from query_engine.inquiry import Inquiry
-from query_engine.llms.helper import PromptHelper
 from query_engine.retrieval.multi_part import Evidence, SearchContext
 from query_engine.runtime.deadline import Deadline
 from query_engine.runtime.threads import ended, start_thread
 from query_engine.schema.events import Event
 from query_engine.schema.retrieval_result import Retrieval
 from research.loop import Research, Tools
-from research.router import Routed, route
+from research.router import takes_rounds
 from research.schema import Engine, Search
 from settings import Settings
 
@@ -74,25 +73,18 @@ class _Loops:
     def over(self, engine: Engine, search: Search | None = None) -> Callable[[str, SearchContext], Evidence]:
         """Return what gathers the passages of a question over an engine."""
 
-        def research(question: str, context: SearchContext, helper: PromptHelper) -> Evidence:
-            found_by = search or partial(_search, engine, self._inquiry)
-            loop = Research(question, context, Tools(found_by, helper))
-            self._begun.append(loop)
-            return loop
-
         def gather(question: str, context: SearchContext) -> Evidence:
             helper = engine.helper
             if helper is None:
                 if search is not None:
                     context = replace(context, search=partial(_searched, search, context.deadline))
                 return engine.one_pass(question, context)
-            if self._inquiry.mode == "agent":
-                return research(question, context, helper)
-            ways: dict[str, Callable[[], Evidence]] = {
-                "single": partial(engine.one_pass, question, context),
-                "agent": partial(research, question, context, helper),
-            }
-            return Routed(partial(route, question, helper, context.deadline), ways)
+            if self._inquiry.mode == "agent" or takes_rounds(question, helper, context.deadline):
+                found_by = search or partial(_search, engine, self._inquiry)
+                loop = Research(question, context, Tools(found_by, helper))
+                self._begun.append(loop)
+                return loop
+            return engine.one_pass(question, context)
 
         return gather
 

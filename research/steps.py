@@ -17,12 +17,6 @@ MAX_QUERY_CHARS = 200
 _WEB_URL = re.compile(r"https?://[^\s()<>]+")
 
 
-def routed(mode: str, why: str) -> Step:
-    """Say which way a question takes, where the router chose."""
-    way = "one search is enough" if mode == "single" else "searched in rounds"
-    return Step("plan", f"**Chosen for this question**: {way}, since {why}.")
-
-
 def searching(number: int, queries: Sequence[str]) -> Step:
     """Say what a round searches for, before it does."""
     return Step("search", f"**Round {number}**, searching for {_listed(queries)}")

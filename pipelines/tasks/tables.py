@@ -34,16 +34,16 @@ class TableKeeper:
             StepError: the task's tables take too much room.
             TasksUnavailableError: the disk refuses.
         """
-        snapshot = state.history[-1]
-        places = {name: self._places[name] if self._is_kept(name, state) else snapshot.step for name in state.columns}
-        changed = to_bytes(state.documents.select([name for name, step in places.items() if step == snapshot.step]))
+        number = state.history[-1].step
+        places = {name: self._places[name] if self._is_kept(name, state) else number for name in state.columns}
+        changed = to_bytes(state.documents.select([name for name, step in places.items() if step == number]))
         size = self._store.size(self._task_id) + len(changed)
         if size > running.MAX_TABLE_BYTES:
             raise StepError(
                 f"The tables of this task take {size:,} bytes on disk; {running.MAX_TABLE_BYTES:,} are allowed.",
                 "Ask for fewer documents or steps.",
             )
-        self._store.keep(self._task_id, snapshot.step, to_facts(state, snapshot, places), changed, list(log))
+        self._store.keep(self._task_id, number, to_facts(state, places), changed, list(log))
         self._last, self._places = state, places
 
     def _is_kept(self, name: str, state: PipelineState) -> bool:
@@ -54,8 +54,6 @@ def read_state(
     store: TaskStore, task_id: str, query: str, step: int | None = None, columns: Collection[str] | None = None
 ) -> PipelineState:
     """Return how things stood after a step; a new state before the first one.
-
-    Its history has no tables but the last one.
 
     Args:
         store: of the tasks.

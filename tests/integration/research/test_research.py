@@ -110,12 +110,11 @@ async def test_a_model_that_dies_in_mid_loop_ends_in_quotes_and_both_are_told(co
     assert [warning.code for warning in done.warnings][:2] == ["research_cut", "llm_failed"]
 
 
-async def test_auto_tells_which_way_it_chose(corpus: Corpus) -> None:
+async def test_auto_takes_rounds_for_several_things(corpus: Corpus) -> None:
     one = engine(corpus, ReplyingLLM(reply=lambda _: "none"))
     simple, _ = await read(asked(one, mode="auto"))
     several, _ = await read(asked(one, f"{QUESTION[:-1]} and why do gearboxes wear out?", mode="auto"))
 
-    assert any(isinstance(one, Step) and "one search is enough" in one.text for one in simple)
     assert not any(isinstance(one, RoundStep) for one in simple)
     assert any(isinstance(one, RoundStep) for one in several)
 

@@ -4,22 +4,30 @@ from typing import Any
 import pytest
 
 from errors import TaskCancelledError
-from pipelines.body import read_plan
+from pipelines.body import PlannedStep, read_plan
 from pipelines.row_cache import RowCache
 from pipelines.running import FailedStepError, Runner
+from pipelines.state import PipelineState
 from pipelines.step import RowStep
 from tests.fakes.pipelines import TEXTS, Noting, a_registry, body_of, fake_services, run_body, scripted
 
 
-def test_every_step_leaves_a_copy_of_the_table() -> None:
-    state = run_body(body_of("fake_source", "word_counter", ("reduction_step", {"k": 1})))
+def test_every_step_gives_its_watcher_a_copy_of_the_table() -> None:
+    tables: list[PipelineState] = []
 
-    assert [(one.step, one.name, one.documents.num_rows) for one in state.history] == [
-        (1, "fake_source", 3),
-        (2, "word_counter", 3),
-        (3, "reduction_step", 1),
+    class Keeping(Noting):
+        def ended(self, planned: PlannedStep, state: PipelineState) -> None:  # noqa: ARG002
+            tables.append(state)
+
+    state = run_body(body_of("fake_source", "word_counter", ("reduction_step", {"k": 1})), watcher=Keeping())
+
+    assert [(one.step, one.name) for one in state.history] == [
+        (1, "fake_source"),
+        (2, "word_counter"),
+        (3, "reduction_step"),
     ]
-    assert "wordCount" not in state.history[0].documents.column_names
+    assert [one.count for one in tables] == [3, 3, 1]
+    assert "wordCount" not in tables[0].columns
     assert state.values("wordCount") == [3]
     assert state.metadata() == [
         {"id": "full-text", "rank": False, "text": True, "chip": False},

@@ -150,12 +150,6 @@ def test_what_a_ranking_lacks_is_repaired_and_told(reply: str, order: list[int],
     assert [fault in warning for warning in state.history[-1].warnings] == [True] * bool(fault)
 
 
-@pytest.mark.parametrize("step", ["tournament_llm_reranker", "group_llm_reranker"])
-def test_without_a_model_the_setting_is_named_before_anything_runs(step: str) -> None:
-    with pytest.raises(PipelineError, match=rf"Step 2 \({step}\): .*no language model.*RAG_LLM__PROVIDER"):
-        run_body(body_of("fake_source", step), services=fake_services())
-
-
 def test_a_window_that_the_reply_has_no_room_for_is_refused() -> None:
     with pytest.raises(PipelineError, match=r"Ordering 50 documents takes 400 tokens.*Lower `window_size`"):
         ranked([1, 2], ("group_llm_reranker", {"window_size": 50}), llm=LLMSettings(max_new_tokens=320))
