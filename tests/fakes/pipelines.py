@@ -25,6 +25,8 @@ from tests.fakes.llm import ReplyingLLM
 from tests.fakes.reading import WordReader
 from tests.servers.scripted_llm import ScriptedLLM
 
+Start = Callable[..., Pipelines]
+"""Opens pipelines as `fake_pipelines` does; the test's fixture closes them."""
 TEXTS = ("Wind turns blades.", "The sun heats salt.", "Rain falls on the hills.")
 
 

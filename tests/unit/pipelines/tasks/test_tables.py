@@ -1,7 +1,6 @@
 """What is kept of a task's tables, how much room it takes, and what is read of it."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ from pipelines.build import Pipelines
 from pipelines.step import RowStep
 from pipelines.tasks import view
 from pipelines.tasks.store import TaskStore
-from tests.fakes.pipelines import TEXTS, body_of, fake_pipelines, fake_services
+from tests.fakes.pipelines import TEXTS, Start, body_of, fake_services
 
 WAIT_S = 30
 RANKED = body_of("fake_source", "word_counter", ("tf_idf_reranker", {"query": "rain on hills, salt"}))
@@ -29,13 +28,6 @@ class Long(RowStep):
         import random  # noqa: PLC0415
 
         return random.Random(text).randbytes(500_000).hex()
-
-
-@pytest.fixture
-def pipelines(tmp_path: Path) -> Iterator[Pipelines]:
-    made = fake_pipelines(folder=tmp_path)
-    yield made
-    made.close()
 
 
 def ended(pipelines: Pipelines, body: dict[str, Any]) -> str:
@@ -74,8 +66,8 @@ def test_each_table_is_read_back_as_it_was_whole_or_in_part(pipelines: Pipelines
         tasks.state_of(task_id, 4)
 
 
-def test_a_column_that_no_step_changes_is_kept_once(tmp_path: Path) -> None:
-    pipelines = fake_pipelines(Long, folder=tmp_path)
+def test_a_column_that_no_step_changes_is_kept_once(tmp_path: Path, start: Start) -> None:
+    pipelines = start(Long, folder=tmp_path)
 
     task_id = ended(
         pipelines, body_of("fake_source", "long", *[("word_counter", {"output_column": n}) for n in "abcd"])
@@ -83,12 +75,13 @@ def test_a_column_that_no_step_changes_is_kept_once(tmp_path: Path) -> None:
 
     assert 3_000_000 / 2 < pipelines.tasks.store.size(task_id) < 3_100_000
     assert len(pipelines.tasks.state_of(task_id, 6).texts("result")[0]) == 1_000_000
-    pipelines.close()
 
 
-def test_a_task_that_fills_its_room_ends_at_that_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_task_that_fills_its_room_ends_at_that_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, start: Start
+) -> None:
     monkeypatch.setattr("pipelines.running.MAX_TABLE_BYTES", 4_000_000)
-    pipelines = fake_pipelines(Long, folder=tmp_path)
+    pipelines = start(Long, folder=tmp_path)
     again = {"id": "tf_idf_reranker", "parameters": {"query": "rain on hills, salt"}}
 
     for steps, told in (
@@ -98,18 +91,16 @@ def test_a_task_that_fills_its_room_ends_at_that_step(tmp_path: Path, monkeypatc
         progress = shown(pipelines, ended(pipelines, body_of("fake_source", *steps)))["progress"]
         assert told in progress["pipeline_error"]
         assert progress["pipeline_error_index"] == told[5]
-    pipelines.close()
 
 
-def test_what_ended_first_goes_when_all_tables_take_too_much(tmp_path: Path) -> None:
-    pipelines = fake_pipelines(Long, folder=tmp_path, services=fake_services(pipelines={"disk_mb": 4}))
+def test_what_ended_first_goes_when_all_tables_take_too_much(tmp_path: Path, start: Start) -> None:
+    pipelines = start(Long, folder=tmp_path, services=fake_services(pipelines={"disk_mb": 4}))
 
     first, second, third = (ended(pipelines, body_of("fake_source", "long")) for _ in range(3))
 
     with pytest.raises(UnknownTaskError, match="RAG_PIPELINES__DISK_MB"):
         pipelines.tasks.get(first)
     assert [pipelines.tasks.state_of(task_id).count for task_id in (second, third)] == [3, 3]
-    pipelines.close()
 
 
 def test_progress_reads_no_earlier_table(pipelines: Pipelines) -> None:
