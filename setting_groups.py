@@ -516,10 +516,6 @@ class AnswerSettings(Group):
 class SourcesSettings(Group):
     """Search services and stores of others that answers can be written from: docs/sources.md."""
 
-    max_page_chars: int = Field(
-        100_000, ge=1000, le=10_000_000, description="Characters read of one page; the rest is cut, with a warning."
-    )
-    attempts: int = Field(5, ge=1, le=8, description="Tries of a source that is unreachable, busy or failing.")
     clueweb_url: str = Field(
         "https://clueweb22.us", pattern=r"^https?://", description="ClueWeb22's search service, before `/search`."
     )

@@ -266,7 +266,7 @@ class Research:
         """Go on without further rounds."""
         self._context.deadline.check_wanted("while it was reviewed")
         self._helper = None
-        text = f"The research was cut short, for the language model failed. {error.fact}"
+        text = f"The language model failed, so no further round follows. {error.fact}"
         self._warn(AnswerWarning("research_cut", text), tell)
 
     def _warn(self, warning: AnswerWarning, tell: Tell) -> None:

@@ -28,7 +28,6 @@ class ForeignChroma:
         address: of the collection, see `address_of`.
         embed: a query -> its vector.
         nearest: searches the collection; raises CorpusError.
-        attempts: tries of one search.
     """
 
     name = "chroma"
@@ -38,12 +37,10 @@ class ForeignChroma:
         address: str,
         embed: Callable[[str], Sequence[float]],
         nearest: Nearest,
-        attempts: int,
     ) -> None:
         self._address = address
         self._embed = embed
         self._nearest = nearest
-        self._attempts = attempts
 
     def search(self, query: SourceQuery, deadline: Deadline) -> SourceResult:
         """Return what `Source.search` says."""
@@ -57,7 +54,7 @@ class ForeignChroma:
             except CorpusError as error:
                 raise SourceError(error.fact, error.remedy, "source_not_found") from error
 
-        rows = try_often(once, self._attempts, deadline)
+        rows = try_often(once, deadline)
         pages = [self._page(*row) for row in rows]
         kept = tuple(page for page in pages if page is not None)
         return SourceResult(kept, len(pages) - len(kept))

@@ -4,7 +4,7 @@ Flow: `engine.py` or a research loop -> **here**: ask all sources in parallel ->
 `Engines.add_documents` -> the engine over them, with its tree, fusion, merging, gate and citations. What a source
 returns is data: no address in it is ever fetched.
 
-    with open_source_corpus(engines, sources, question, settings.sources) as corpus:
+    with open_source_corpus(engines, sources, question) as corpus:
         retrieval = corpus.search("first query", deadline)
         retrieval = corpus.search("second query", deadline)  # over the pages of both
 """
@@ -29,13 +29,14 @@ from query_engine.runtime.deadline import Deadline
 from query_engine.runtime.threads import side_by_side
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.retrieval_result import Retrieval
-from settings import SourcesSettings
 from sources.base import Source, SourcePage, SourceQuery, SourceResult
-from sources.tries import TIMEOUT_S
+from sources.tries import ATTEMPTS, TIMEOUT_S
 
 NAME = "web"
 # Asked of each source for a search.
 PAGES = 10
+# Read of one page; the rest is cut, with a warning.
+MAX_PAGE_CHARS = 100_000
 # A first line that is no longer is taken for the title of a page that has none.
 MAX_TITLE_CHARS = 120
 # Embedded at once: between two such batches the deadline is looked at.
@@ -111,7 +112,6 @@ class SourceCorpus:
         engine: over no documents yet.
         sources: are asked, all for each query.
         question: the person's.
-        settings: how many pages, and how much of each.
 
     Attributes:
         engine: over all pages so far: judges and writes. Nobody may ask it while a search goes on.
@@ -124,14 +124,12 @@ class SourceCorpus:
         engine: Engine,
         sources: Sequence[Source],
         question: str,
-        settings: SourcesSettings,
     ) -> None:
         self.engine = engine
         self.pages = 0
         self._engines = engines
         self._sources = tuple(sources)
         self._question = question
-        self._settings = settings
         self._distinct = DistinctDocuments()
         self._failed: dict[str, SourceError] = {}
         self._searches = 0
@@ -172,7 +170,7 @@ class SourceCorpus:
         Raises: as `search`.
         """
         deadline.check_wanted("before the sources were asked")
-        limit = deadline.for_stage(self._settings.attempts * TIMEOUT_S)
+        limit = deadline.for_stage(ATTEMPTS * TIMEOUT_S)
         asked = [source for source in self._sources if source.name not in self._failed]
         with self._lock:
             self._searches += 1
@@ -190,7 +188,7 @@ class SourceCorpus:
             if result.code != REJECTED:
                 self._failed[source] = result
             return Fetched(source, warnings=() if told else (AnswerWarning.of(result),), error=result)
-        rows, warnings = read_pages(result, source, self._settings.max_page_chars)
+        rows, warnings = read_pages(result, source)
         taken = [self._distinct.take(document) for _, document in rows]
         documents = [document for document in taken if document is not None]
         added = add_in_time(self._engines, self.engine, documents, deadline)
@@ -207,7 +205,6 @@ def open_source_corpus(
     engines: DocumentEngines,
     sources: Sequence[Source],
     question: str,
-    settings: SourcesSettings,
     writer: str | None = None,
 ) -> Iterator[SourceCorpus]:
     """Open an empty corpus for one question, which lives in memory until the end of the `with` block.
@@ -216,11 +213,10 @@ def open_source_corpus(
         engines: of the process.
         sources: that are asked.
         question: the person's.
-        settings: how many pages, and how much of each.
         writer: of the answer, see `Engines.lease`.
     """
     with engines.for_documents([], NAME, only_sure=False, writer=writer) as engine:
-        yield SourceCorpus(engines, engine, sources, question, settings)
+        yield SourceCorpus(engines, engine, sources, question)
 
 
 def add_in_time(engines: DocumentEngines, engine: Engine, documents: Sequence[Document], deadline: Deadline) -> int:
@@ -251,36 +247,33 @@ def add_in_time(engines: DocumentEngines, engine: Engine, documents: Sequence[Do
     return added
 
 
-def read_pages(
-    result: SourceResult, source: str, max_chars: int
-) -> tuple[list[tuple[SourcePage, Document]], list[AnswerWarning]]:
+def read_pages(result: SourceResult, source: str) -> tuple[list[tuple[SourcePage, Document]], list[AnswerWarning]]:
     """Return the pages that hold text, each with its document, and all that lowers their quality.
 
     Args:
         result: of a search.
         source: its name.
-        max_chars: of a page; the rest is cut.
     """
     rows = []
     for page in result.pages:
         with suppress(UnreadableError):
-            rows.append((page, document_of(page, source, max_chars)))
+            rows.append((page, document_of(page, source)))
     warnings = list(result.warnings)
     if skipped := result.skipped + len(result.pages) - len(rows):
         warnings.append(AnswerWarning("records_skipped", f"{skipped} broken records of {source} were skipped."))
-    if cut := sum(len(page.text) > max_chars for page, _ in rows):
-        told = f"Of {cut} long pages of {source} only the first {max_chars:,} characters were read."
+    if cut := sum(len(page.text) > MAX_PAGE_CHARS for page, _ in rows):
+        told = f"Of {cut} long pages of {source} only the first {MAX_PAGE_CHARS:,} characters were read."
         warnings.append(AnswerWarning("pages_cut", told))
     return rows, warnings
 
 
-def document_of(page: SourcePage, source: str, max_chars: int) -> Document:
-    """Return a page as a document, its text cleaned and cut after `max_chars` characters.
+def document_of(page: SourcePage, source: str) -> Document:
+    """Return a page as a document, its text cleaned and cut after `MAX_PAGE_CHARS` characters.
 
     Raises:
         UnreadableError: it holds no text.
     """
-    text = clean_body(page.text[:max_chars])
+    text = clean_body(page.text[:MAX_PAGE_CHARS])
     url = web_address(page.url)
     published: dict[str, str] = {"published": page.published} if page.published else {}
     return Document(

@@ -31,13 +31,11 @@ class JsonClient:
     Attributes:
         source: its name, for messages.
         base_url: the service's address, before the path of a request.
-        attempts: tries of one request, 1 or more.
         headers: sent with each request; they may hold the key.
     """
 
     source: str
     base_url: str
-    attempts: int
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def get(self, path: str, params: Mapping[str, str], deadline: Deadline) -> Any:
@@ -55,9 +53,7 @@ class JsonClient:
 
     def _ask(self, method: str, path: str, deadline: Deadline, **request: Any) -> Any:
         url = f"{self.base_url.rstrip('/')}{path}"
-        return try_often(
-            lambda: asyncio.run(self._while_wanted(method, url, deadline, request)), self.attempts, deadline
-        )
+        return try_often(lambda: asyncio.run(self._while_wanted(method, url, deadline, request)), deadline)
 
     async def _while_wanted(self, method: str, url: str, deadline: Deadline, request: Mapping[str, Any]) -> Any:
         """Try once; only an asynchronous request can be given up while it waits."""

@@ -80,7 +80,7 @@ class _ForeignSource(SourceStep):
         handler.progress(0, limit)
         deadline = Deadline(settings.answer.deadline_s, stop=handler.stop)
         found = self._open(handler.services).search(SourceQuery(state.query, limit, state.query), deadline)
-        rows, warnings = read_pages(found, self.source, settings.sources.max_page_chars)
+        rows, warnings = read_pages(found, self.source)
         for warning in warnings:
             handler.warn(warning.text)
         if not rows:
