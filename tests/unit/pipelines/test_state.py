@@ -40,7 +40,7 @@ def test_a_second_source_adds_rows_and_columns() -> None:
 
 def test_what_was_kept_is_the_same_again() -> None:
     state = a_state().with_column("score", [0.5, float("nan"), float("inf")]).with_aggregated("Sum", "up", [{"n": 1}])
-    record = StepRecord(1, "fake", {"text": ["text"]}, 0.25, ["careful"], 3, 1)
+    record = StepRecord(1, "fake", {name: list(given) for name, given in state.roles.items()}, 0.25, ["careful"], 3, 1)
     state = replace(state, history=(record,))
 
     facts = json.loads(to_facts(state, dict.fromkeys(state.columns, 1)))
