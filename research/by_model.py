@@ -16,8 +16,7 @@ from query_engine.schema.passage import Passage
 from query_engine.text.term_weights import TermWeights, question_weights
 from research.found_documents import best_sentence
 from research.schema import Notes, Review
-from research.tags import read_queries, read_review
-from research.wording import was_asked
+from research.tags import read_queries, read_review, was_asked
 
 # Of the prompt: passages in the review, and what it leaves for the question and the notes.
 PASSAGES_SHARE = 0.6

@@ -34,11 +34,12 @@ from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Step
 from query_engine.schema.passage import Passage
 from query_engine.schema.retrieval_result import Retrieval
+from query_engine.synthesis.fallback_chain import ms_since
 from research import steps
 from research.by_model import ModelReviewer
 from research.found_documents import found_documents
 from research.schema import Notes, Review, Round, Search
-from research.wording import was_asked
+from research.tags import was_asked
 
 # Rounds, and time for all of them: never more than half of what is left of the question's own.
 ROUNDS = 5
@@ -83,7 +84,6 @@ class Research:
     Attributes:
         parts: none; the rounds are about the whole question.
         retrieval: one list of passages of all rounds, once `steps` has ended; useful ones first.
-        rounds: those that were finished.
         stop: set when nobody waits for the answer any more.
     """
 
@@ -91,7 +91,6 @@ class Research:
 
     def __init__(self, question: str, context: SearchContext, tools: Tools) -> None:
         self.retrieval = Retrieval((), {})
-        self.rounds: list[Round] = []
         self._context = context
         self._tools = tools
         self._notes = Notes(question)
@@ -99,8 +98,6 @@ class Research:
         self._threads: list[Future[Any]] = []
         self._limit = context.deadline.for_stage(TIMEOUT_S)
         self._helper: PromptHelper | None = tools.helper
-        self._round_began = 0.0
-        self._spent_ms: dict[str, float] = {}
         self.stop = context.deadline.stop
 
     def steps(self) -> Iterator[Step]:
@@ -124,7 +121,7 @@ class Research:
         finally:
             if not rounds.done():
                 self.stop.set()
-        self.retrieval = Retrieval(self._passages(), {"retrieve": _ms_since(started)}, tuple(self._warnings))
+        self.retrieval = Retrieval(self._passages(), {"retrieve": ms_since(started)}, tuple(self._warnings))
 
     def confidence(self, merged: Confidence) -> Confidence:
         """Return the gate's judgement of all passages."""
@@ -165,7 +162,6 @@ class Research:
 
     def _search(self, number: int, queries: Sequence[str], tell: Tell) -> tuple[Passage, ...]:
         """Search for all queries at once; return this round's passages, best first."""
-        self._round_began = time.perf_counter()
         tell(steps.searching(number, queries))
         self._notes.asked += queries
         running = {query: start_thread(partial(self._tools.search, query, self._limit)) for query in queries}
@@ -183,7 +179,6 @@ class Research:
             self._notes.found[query] = found.passages[:RESULTS]
             for warning in found.warnings:
                 self._warn(warning, tell)
-        self._spent_ms = {"search": _ms_since(self._round_began)}
         self._notes.merged = self._merged(self._notes.found.values())
         return self._merged(self._notes.found[query] for query in queries if query in self._notes.found)[:RESULTS]
 
@@ -197,9 +192,7 @@ class Research:
         if review.summary:
             notes.summaries.append(review.summary)
         found = found_documents(notes.question, passages, review.useful, self._context.words)
-        self._spent_ms["total"] = _ms_since(self._round_began)
-        self.rounds.append(Round(number, queries, found, review, dict(self._spent_ms)))
-        tell(steps.round_done(self.rounds[-1]))
+        tell(steps.round_done(Round(number, queries, found, review)))
         if review.sufficient:
             return ()
         if why := self._reason_to_end(review, number):
@@ -209,7 +202,6 @@ class Research:
 
     def _reviewed(self, passages: tuple[Passage, ...], tell: Tell) -> Review:
         if self._helper is not None:
-            started = time.perf_counter()
             try:
                 self._limit.check("before what was found could be reviewed")
                 return self._model_reviewer(self._helper, tell).review(passages, self._limit)
@@ -218,8 +210,6 @@ class Research:
                 self._warn(AnswerWarning("research_cut", error.fact), tell)
             except RagError as error:
                 self._give_up_model(error, tell)
-            finally:
-                self._spent_ms["review"] = _ms_since(started)
         return Review(passages, "", sufficient=False)
 
     def _reason_to_end(self, review: Review, number: int) -> str:
@@ -273,7 +263,3 @@ class Research:
         if warning not in self._warnings:
             self._warnings.append(warning)
             tell(steps.told(warning))
-
-
-def _ms_since(started: float) -> float:
-    return round((time.perf_counter() - started) * 1000, 1)

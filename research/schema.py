@@ -117,14 +117,12 @@ class Round:
         queries: what was searched for.
         found: the documents, best first.
         review: of what was found.
-        timings_ms: `search`, `review` and `total`.
     """
 
     number: int
     queries: tuple[str, ...]
     found: tuple[FoundDocument, ...]
     review: Review
-    timings_ms: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

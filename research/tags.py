@@ -16,10 +16,10 @@ Pure.
 """
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from query_engine.llms.reply import listed
-from research.wording import is_same_query, was_asked
 
 MAX_QUERY_CHARS = 300
 MAX_SUMMARY_CHARS = 600
@@ -100,3 +100,17 @@ def _useful(text: str | None, documents: int) -> tuple[int, ...] | None:
 
 def _queries(text: str) -> list[str]:
     return [line for line in listed(text, MAX_QUERY_CHARS) if not _NONE.fullmatch(line)]
+
+
+def was_asked(query: str, asked: Collection[str]) -> bool:
+    """Say whether a query is one of those that were asked, but for case, punctuation and the order of blanks."""
+    return any(is_same_query(query, other) for other in asked)
+
+
+def is_same_query(one: str, other: str) -> bool:
+    """Say whether two queries have the same words in the same order."""
+    return _folded(one) == _folded(other)
+
+
+def _folded(query: str) -> list[str]:
+    return re.findall(r"\w+", query.casefold())

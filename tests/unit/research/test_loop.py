@@ -17,7 +17,6 @@ from query_engine.schema.passage import Passage
 from query_engine.schema.retrieval_result import Retrieval
 from research.loop import ROUNDS, Research, Tools
 from research.schema import Round, RoundStep
-from research.steps import round_done
 from settings import RetrievalSettings
 from tests.fakes.llm import FakeLLM, ReplyingLLM, asker, passage
 from tests.fakes.threads import question_threads_end
@@ -125,7 +124,8 @@ def test_a_gap_is_searched_for_and_useful_passages_of_all_rounds_come_first() ->
     llm = course("none", review("2", "no", "gearboxes wear"), review("1", "yes", summary="Shocks."))
 
     one = research(world, asker(llm))
-    first, second = rounds(run(one))
+    steps = run(one)
+    first, second = rounds(steps)
 
     assert not first.review.sufficient
     assert first.review.missing == ("gearboxes wear",)
@@ -136,7 +136,7 @@ def test_a_gap_is_searched_for_and_useful_passages_of_all_rounds_come_first() ->
     last_prompt = llm.asked[-1][-1].content or ""
     assert "- gearboxes wear" in last_prompt
     assert "Known so far: Betz did." in last_prompt
-    assert "[Gears](https://example.org/gears)" in round_done(one.rounds[-1]).text
+    assert "[Gears](https://example.org/gears)" in steps[-1].text
 
 
 @pytest.mark.parametrize("query", ["none", "who published the Rotor limit"])

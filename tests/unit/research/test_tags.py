@@ -2,7 +2,7 @@
 
 import pytest
 
-from research.tags import ReviewReply, read_queries, read_review
+from research.tags import ReviewReply, is_same_query, read_queries, read_review, was_asked
 
 KEPT = (
     "<useful-docs>2, 1</useful-docs><summary>Betz  did.</summary><is-sufficient>no</is-sufficient>"
@@ -51,3 +51,9 @@ def test_queries_are_read_from_tags_or_lines() -> None:
     assert read_queries(tagged, "who") == ("rotor limit", "gear wear")
     assert read_queries("Here are some:\n1. rotor limit\n2. gear wear", "Who?") == ("rotor limit", "gear wear")
     assert read_queries("none", "Who?") == ()
+
+
+def test_queries_are_the_same_but_for_case_and_punctuation() -> None:
+    assert is_same_query("Rotor limit?", "rotor  LIMIT")
+    assert not is_same_query("rotor limit", "limit rotor")
+    assert was_asked("wind!", ["water", "Wind"])
