@@ -239,6 +239,15 @@ def from_facts(kept: Sequence[Mapping[str, Any]], table: pa.Table) -> PipelineSt
     )
 
 
+def is_column(values: Sequence[Any]) -> bool:
+    """Say whether a table can hold these values as one column."""
+    try:
+        _array(values)
+    except (pa.ArrowException, OverflowError):
+        return False
+    return True
+
+
 def _array(values: Sequence[Any]) -> pa.Array:
     array = pa.array(values, from_pandas=True)
     # Nothing but empty cells: text is what a later source most likely brings.
