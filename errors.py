@@ -1,62 +1,4 @@
-"""Every foreseen failure, in one tree: a fact, a remedy and a stable code.
-
-    RagError
-    +-- SettingsError            a setting is unknown, malformed or contradicts another
-    +-- CorpusError
-    |   +-- UnknownCorpusError   the named corpus does not exist
-    |   +-- CorpusLockedError    another process holds the corpus
-    |   +-- IndexMismatchError   the index was built with other settings
-    |   +-- IndexDamagedError    a store cannot be opened or contradicts the others
-    |   +-- StorageError         a store cannot be written: the disk is full, or refuses
-    |   +-- StoreUnavailableError  a store on a server does not answer
-    |   +-- WriterUnavailableError  the process that writes does not answer
-    |   +-- ReadOnlyError        this process only reads the corpus; another one writes
-    |   +-- TooManyCorporaError  so many corpora are in use that no other one can be opened
-    |   +-- BackupError          a corpus cannot be saved, or a backup cannot be trusted
-    +-- UnreadableError          a file or record yields no document (ingestion reports it and goes on)
-    +-- ModelError               a model is missing, damaged or cannot be loaded, or its server refuses
-    |   +-- ModelServerError     the server of an embedding model or a reranker does not answer
-    +-- ClusterError             the Ray cluster cannot be reached, or its workers die
-    +-- LLMError                 a language model failed to write an answer
-    +-- SourceError              a search service or a store of others failed to return pages
-    +-- OutOfTimeError           a question, or a stage of its retrieval, reached its time limit
-    +-- QuestionError            a question cannot be asked as it stands
-    +-- UnknownDocumentError     the named document is not in the corpus
-    +-- PageUnavailableError     a page of a document cannot be shown as it looks
-    +-- OriginalUnavailableError  the file that a document was read from is not given out
-    |   +-- OriginalGoneError     the file is not where it was
-    |   +-- OriginalChangedError  the file holds something else now
-    +-- TooManyPagesError        too many pages are waiting to be drawn
-    +-- FilterError              a filter of documents cannot be understood
-    +-- IngestRefusedError       a client may not have this path ingested
-    +-- UploadError              an upload is not a multipart body of files, or a file of it is refused
-    +-- UnknownPathError         there is nothing at the path that shall be ingested
-    +-- UnknownJobError          there is no such ingestion job
-    +-- JobInterruptedError      an ingestion job ended with the process that ran it
-    +-- TooManyJobsError         too many ingestion jobs are waiting
-    +-- TooManyQuestionsError    too many questions are being answered and waiting
-    +-- NothingFoundError        no paragraph meets what a client of ASK-xDD's routes asked
-    +-- UnknownWriterError       a client names a writer that the service does not have
-    +-- KeyNeededError           a client has no key, or a wrong one
-    +-- KeyRefusedError          the same on ASK-xDD's routes, which have a status of their own for it
-    +-- KeyScopeError            a client's key is not for this
-    +-- TooManyRequestsError     a key sends more requests than it may
-    +-- UnknownAnswerError       what is judged was never given, or is kept no longer
-    +-- FeedbackError            feedback is off, or its file is damaged
-    |   +-- TooMuchFeedbackError  an answer has as many verdicts as are kept
-    +-- StudyError               no user study is noted, or its file is damaged
-    +-- HostRefusedError         a request names a host, or comes from a web page, that is not allowed
-    +-- CorpusBusyError          an ingestion is writing into the corpus
-    +-- PipelineError            a pipeline of steps cannot be run as it stands
-    +-- StepError                a step of a pipeline failed
-    +-- TaskCancelledError       a task was cancelled while a step of it ran
-    +-- UnknownTaskError         there is no such task
-    +-- UnknownPipelineError     there is no such saved pipeline
-    +-- UnknownChatError         there is no such chat
-    +-- UnfinishedTaskError      a task has no results to chat over
-    +-- TooManyTasksError        too many tasks are waiting, or too many pipelines or chats are kept
-    +-- UnknownRunError          there is no such evaluation run, or it has no report, or the service shows none
-    +-- TasksUnavailableError    the tasks cannot be read or kept: another service holds them, or the disk refuses
+"""Every foreseen failure, a class each below `RagError`: a fact, a remedy and a stable code.
 
 Anything else that escapes is a bug of ours. Two edges translate this tree and nothing else does:
 `api/errors.py` to HTTP status codes, `run_command` below to exit codes.
@@ -115,8 +57,10 @@ class RagError(Exception):
 
     code: str = "rag_error"
 
-    def __init__(self, fact: str, remedy: str) -> None:
+    def __init__(self, fact: str, remedy: str, code: str | None = None) -> None:
+        """Args: `code`, where a class tells several ways to fail apart; None takes its own."""
         super().__init__(fact, remedy)
+        self.code = code or self.code
 
     @property
     def fact(self) -> str:
@@ -288,21 +232,11 @@ class LLMError(RagError):
 
     code = "llm_failed"
 
-    def __init__(self, fact: str, remedy: str, code: str = "llm_failed") -> None:
-        super().__init__(fact, remedy)
-        self.args = (fact, remedy, code)
-        self.code = code
-
 
 class SourceError(RagError):
     """A source failed to return pages; `code` tells the ways apart, see `docs/formats.md`."""
 
     code = "source_failed"
-
-    def __init__(self, fact: str, remedy: str, code: str = "source_failed") -> None:
-        super().__init__(fact, remedy)
-        self.args = (fact, remedy, code)
-        self.code = code
 
 
 class OutOfTimeError(RagError):

@@ -516,12 +516,6 @@ class AnswerSettings(Group):
 class SourcesSettings(Group):
     """Search services and stores of others that answers can be written from: docs/formats.md."""
 
-    k: int = Field(10, ge=1, le=100, description="Pages asked of each source for a search.")
-    max_page_chars: int = Field(
-        100_000, ge=1000, le=10_000_000, description="Characters read of one page; the rest is cut, with a warning."
-    )
-    timeout_s: float = Field(60, gt=0, le=600, description="Time limit for one try of a source.")
-    attempts: int = Field(5, ge=1, le=8, description="Tries of a source that is unreachable, busy or failing.")
     clueweb_url: str = Field(
         "https://clueweb22.us", pattern=r"^https?://", description="ClueWeb22's search service, before `/search`."
     )
@@ -569,18 +563,6 @@ class SourcesSettings(Group):
     )
 
 
-class ResearchSettings(Group):
-    """The research loop of `RAG_ANSWER__MODE=agent` and `auto`."""
-
-    rounds: int = Field(5, ge=1, le=20, description="Rounds of search and review, at most.")
-    timeout_s: float = Field(
-        60,
-        gt=0,
-        le=570,
-        description="Time limit of all rounds, and never more than half of what is left of the question's own.",
-    )
-
-
 class CacheSettings(Group):
     """Answer cache of `/query` and `/v1/chat/completions`."""
 
@@ -595,8 +577,6 @@ class FeedbackSettings(Group):
         True, description="Give answers an id, keep them for a while, and take feedback on them (`/feedback`)."
     )
     keep_days: float = Field(30, gt=0, le=3650, description="Days for which an answer without feedback is kept.")
-    keep_rated_days: float = Field(365, gt=0, le=3650, description="Days for which an answer with feedback is kept.")
-    max_mb: float = Field(100, ge=1, le=100_000, description="Size of all kept answers; the oldest are deleted.")
 
 
 class StudySettings(Group):
@@ -604,7 +584,6 @@ class StudySettings(Group):
 
     enabled: bool = Field(False, description="Note searches, opened documents, chats and verdicts (`GET /study`).")
     texts: bool = Field(False, description="Also record the questions, messages and remarks.")
-    keep_days: float = Field(365, gt=0, le=3650, description="Days for which an event is kept.")
 
 
 class McpSettings(Group):
@@ -617,16 +596,11 @@ class PipelinesSettings(Group):
     """Pipelines of steps: their tasks, their cache, their limits."""
 
     dir: Path = Field(Path("var/pipelines"), description="Folder of tasks, saved pipelines and cached rows.")
-    slots: int = Field(1, ge=1, le=64, description="Tasks that run at once, beside the questions.")
     ttl_s: float = Field(
         604_800, gt=0, le=315_360_000, description="Lifetime of a finished task and its results; 7 days by default."
     )
     cache_mb: int = Field(
         256, ge=0, le=1_000_000, description="Size of the cache of rows on disk; 0 computes every row."
-    )
-    max_documents: int = Field(10_000, ge=1, le=1_000_000, description="Documents in a pipeline's table, at most.")
-    max_table_mb: int = Field(
-        256, ge=1, le=10_000, description="Size of the table in memory, and of all tables of a task on disk, at most."
     )
     disk_mb: int = Field(
         2000,

@@ -42,7 +42,6 @@ from setting_groups import (
     Mode,
     PipelinesSettings,
     RerankSettings,
-    ResearchSettings,
     RetrievalSettings,
     ServeSettings,
     SourcesSettings,
@@ -74,7 +73,6 @@ __all__ = [
     "Mode",
     "PipelinesSettings",
     "RerankSettings",
-    "ResearchSettings",
     "RetrievalSettings",
     "ServeSettings",
     "Settings",
@@ -92,35 +90,23 @@ HOME = Path(__file__).resolve().parent
 
 
 _OPTIONS = "Name the option in RAG_SOURCES__{}_OPTIONS."
-# Settings that were there -> what to do instead; empty where the default became the rule.
-GONE = (
-    {
-        "RAG_RETRIEVAL__FUSION": "Set RAG_RETRIEVAL__DENSE_SHARE in place of `plain`; unset, all evidence counts.",
-        "RAG_RETRIEVAL__MERGE_RULE": "Unset it; `python -m bench retrieval` compares LlamaIndex's own rule.",
-        "RAG_SERVE__WATCH": "Start the service with --watch.",
-        "RAG_BENCH__DATA": "Name the folder by --data.",
-        "RAG_INGEST__OCR_MEMORY_MB": "Raise RAG_INGEST__PARSE_MEMORY_MB.",
-        "RAG_RERANK__TOP_K": "Set RAG_RETRIEVAL__TOP_K.",
-        "RAG_RERANK__QUERY": "Send `rerank_query` with a search.",
-        "RAG_LLM__GROUNDING": "Unset it: what no source holds is marked, and nothing is hidden.",
-        "RAG_LLM__LONG_EVIDENCE": "Unset it; RAG_ANSWER__MAX_CONTEXT_CHARS says how much a model reads.",
-        "RAG_ANSWER__SPELLING": "Unset it: words are searched for as they are typed.",
-    }
-    | {
-        f"{PREFIX}SOURCES__{name}": _OPTIONS.format(name.partition("_")[0])
-        for name in "CLUEWEB_CW22_A CLUEWEB_COMPLEXITY CLUEWEB_SHARD_IDS CLUEWEB_RERANK FINEWEB_COMPLEXITY "
-        "FINEWEB_NUM_OF_SHARDS".split()
-    }
-    | {
-        PREFIX + name: ""
-        for name in "RETRIEVAL__LEXICAL_MODEL EXPANSION__FEEDBACK EXPANSION__FEEDBACK_LEAVES EXPANSION__FEEDBACK_TERMS "
-        "EXPANSION__FEEDBACK_WEIGHT EXPANSION__TIMEOUT_S INDEX__OPEN_CORPORA EMBED__BATCH_BYTES EMBED__RETRIES "
-        "EMBED__CONNECT_TIMEOUT_S RERANK__BATCH_TEXTS RERANK__WINDOW RERANK__STRIDE LLM__TOP_P ANSWER__PLAN_TIMEOUT_S "
-        "RESEARCH__VARIANTS RESEARCH__RESULTS MCP__MAX_CHARS MCP__SESSIONS MCP__SESSION_IDLE_S PIPELINES__QUEUE "
-        "PIPELINES__MAX_COLUMN_MB PIPELINES__MAX_REPLY_MB PIPELINES__UNKNOWN_MODEL PIPELINES__UNKNOWN_CHAT_STATUS "
-        "PIPELINES__CHAT_DOCUMENTS JUDGE__RETRIES".split()
-    }
-)
+# Settings that another one replaces -> what to do instead.
+GONE = {
+    "RAG_RETRIEVAL__FUSION": "Set RAG_RETRIEVAL__DENSE_SHARE in place of `plain`; unset, all evidence counts.",
+    "RAG_RETRIEVAL__MERGE_RULE": "Unset it; `python -m bench retrieval` compares LlamaIndex's own rule.",
+    "RAG_SERVE__WATCH": "Start the service with --watch.",
+    "RAG_BENCH__DATA": "Name the folder by --data.",
+    "RAG_INGEST__OCR_MEMORY_MB": "Raise RAG_INGEST__PARSE_MEMORY_MB.",
+    "RAG_RERANK__TOP_K": "Set RAG_RETRIEVAL__TOP_K.",
+    "RAG_RERANK__QUERY": "Send `rerank_query` with a search.",
+    "RAG_LLM__GROUNDING": "Unset it: what no source holds is marked, and nothing is hidden.",
+    "RAG_LLM__LONG_EVIDENCE": "Unset it; RAG_ANSWER__MAX_CONTEXT_CHARS says how much a model reads.",
+    "RAG_ANSWER__SPELLING": "Unset it: words are searched for as they are typed.",
+} | {
+    f"{PREFIX}SOURCES__{name}": _OPTIONS.format(name.partition("_")[0])
+    for name in "CLUEWEB_CW22_A CLUEWEB_COMPLEXITY CLUEWEB_SHARD_IDS CLUEWEB_RERANK FINEWEB_COMPLEXITY "
+    "FINEWEB_NUM_OF_SHARDS".split()
+}
 
 
 class Settings(Group):
@@ -137,7 +123,6 @@ class Settings(Group):
     llm: LLMSettings = LLMSettings()
     answer: AnswerSettings = AnswerSettings()
     sources: SourcesSettings = SourcesSettings()
-    research: ResearchSettings = ResearchSettings()
     cache: CacheSettings = CacheSettings()
     feedback: FeedbackSettings = FeedbackSettings()
     study: StudySettings = StudySettings()
@@ -183,10 +168,10 @@ def load_settings(environ: Mapping[str, str] | None = None, env_file: Path | Non
     groups = _default_folders()
     for name, value in given.items():
         if name in GONE:
-            raise SettingsError(f"{name} is not a setting any more.", GONE[name] or "Unset it: its default holds.")
+            raise SettingsError(f"{name} is not a setting any more.", GONE[name])
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1, cutoff=0)[0]
-            raise SettingsError(f"There is no setting {name}.", f"The nearest known name is {near}.")
+            raise SettingsError(f"There is no setting {name}.", f"Unset it; the nearest known name is {near}.")
         group, _, field = name.removeprefix(PREFIX).lower().partition("__")
         groups.setdefault(group, {})[field] = value
     try:

@@ -43,8 +43,7 @@ class Recorder:
     """
 
     def __init__(self, settings: FeedbackSettings, folder: Path, *, beside_others: bool = False) -> None:
-        limits = Limits(settings.keep_days, settings.keep_rated_days, settings.max_mb)
-        self._store = FeedbackStore(folder, limits)
+        self._store = FeedbackStore(folder, Limits(settings.keep_days))
         self._enabled = settings.enabled
         self._wait_s = OTHERS_WAIT_S if beside_others else 0.0
         self._writer = BackgroundWriter("feedback", "answers", "An answer was not noted, so nobody can judge it")

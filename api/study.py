@@ -51,7 +51,7 @@ class Study:
 
     def __init__(self, settings: StudySettings, folder: Path) -> None:
         self.settings = settings
-        self._log = StudyLog(folder, settings.keep_days)
+        self._log = StudyLog(folder)
         self._writer = BackgroundWriter("study", "events", "An event of the user study was not noted")
 
     @classmethod

@@ -187,9 +187,7 @@ def _case(records: Sequence[_Judged]) -> Case | None:
 
 
 def _kept(settings: Settings) -> Iterator[dict[str, Any]]:
-    kept = settings.feedback
-    limits = Limits(kept.keep_days, kept.keep_rated_days, kept.max_mb)
-    with closing(FeedbackStore(settings.index.dir, limits)) as store:
+    with closing(FeedbackStore(settings.index.dir, Limits(settings.feedback.keep_days))) as store:
         if not store.path.is_file():
             raise NoFeedbackError(
                 f"There is no {FILE_NAME} in {settings.index.dir}.",

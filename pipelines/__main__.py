@@ -20,7 +20,7 @@ from pipelines.file import read_file
 from pipelines.registry import Registry, all_steps
 from pipelines.running import FailedStepError, Runner
 from pipelines.services import Services
-from pipelines.state import PipelineState, write_parquet
+from pipelines.state import PipelineState
 from query_engine.build import Engines
 from settings import Settings, load_settings
 
@@ -35,16 +35,13 @@ def main(argv: Sequence[str] | None = None, prog: str = "python -m pipelines") -
     parser.add_argument("file", type=Path, nargs="?", help="YAML or JSON, in the form of POST /task/run")
     parser.add_argument("question", nargs="?", help="takes the place of the file's query")
     parser.add_argument("--rows", type=int, default=MOST_ROWS, metavar="N", help="rows of each table that are shown")
-    parser.add_argument("--save", type=Path, metavar="FOLDER", help="write the table after each step there, as Parquet")
     parser.add_argument("--steps", action="store_true", help="list the steps and end")
     arguments = parser.parse_args(argv)
     if arguments.steps:
         return run_command(lambda: _list(all_steps(load_settings().pipelines.steps_dir)))
     if arguments.file is None:
         parser.error("name a file, or use --steps")
-    return run_command(
-        lambda: _run(load_settings(), arguments.file, arguments.question, max(0, arguments.rows), arguments.save)
-    )
+    return run_command(lambda: _run(load_settings(), arguments.file, arguments.question, max(0, arguments.rows)))
 
 
 def run_plan(plan: Plan, services: Services, watcher: ConsoleWatcher) -> PipelineState:
@@ -56,7 +53,7 @@ def run_plan(plan: Plan, services: Services, watcher: ConsoleWatcher) -> Pipelin
     settings = services.settings.pipelines
     cache = open_cache(settings.cache_mb, settings.dir)
     try:
-        return Runner(services, cache, settings).run(plan, watcher, threading.Event())
+        return Runner(services, cache).run(plan, watcher, threading.Event())
     except FailedStepError as error:
         raise StepError(f"{error}", "Give the step `on_error: continue` to go on without it.") from error
     finally:
@@ -65,7 +62,7 @@ def run_plan(plan: Plan, services: Services, watcher: ConsoleWatcher) -> Pipelin
             cache.close()
 
 
-def _run(settings: Settings, file: Path, question: str | None, rows: int, folder: Path | None) -> int:
+def _run(settings: Settings, file: Path, question: str | None, rows: int) -> int:
     body = read_file(file)
     engines = Engines(settings)
     try:
@@ -76,9 +73,6 @@ def _run(settings: Settings, file: Path, question: str | None, rows: int, folder
         engines.close()
     for row in state.aggregated:
         print(f"## {row['title']}\n{row['data']}\n")
-    if folder is not None:
-        for path in write_parquet(state, folder):
-            print(f"wrote {path}", file=sys.stderr)
     return 0
 
 

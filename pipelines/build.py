@@ -61,7 +61,7 @@ class Pipelines:
                 settings = self.services.settings.pipelines
                 store = TaskStore(self._folder)
                 self._cache = open_cache(settings.cache_mb, self._folder)
-                runner = Runner(self.services, self._cache, settings, keeps_tables=False)
+                runner = Runner(self.services, self._cache)
                 self._queue = TaskQueue(store, runner, self.registry, settings)
             return self._queue
 

@@ -30,6 +30,7 @@ class ConsoleWatcher:
         self._steps = steps
         self._say = say
         self._rows = rows
+        self._shown: set[str] = set()
         self._bar: tqdm[Any] | None = None
 
     def began(self, planned: PlannedStep) -> None:
@@ -52,14 +53,14 @@ class ConsoleWatcher:
     def ended(self, planned: PlannedStep, state: PipelineState) -> None:
         """Write the table."""
         self.close()
-        snapshot = state.history[-1]
-        hits = f", {snapshot.found} of {snapshot.looked_up} rows known" if snapshot.looked_up else ""
+        record = state.history[-1]
+        hits = f", {record.found} of {record.looked_up} rows known" if record.looked_up else ""
         head = f"## {planned.number}/{self._steps} {planned.step.name}: {state.count} documents"
-        self._say(f"{head}, {snapshot.seconds:.3f} s{hits}")
-        for warning in snapshot.warnings:
+        self._say(f"{head}, {record.seconds:.3f} s{hits}")
+        for warning in record.warnings:
             self._say(f"warning: {warning}")
-        before = state.history[-2].documents.column_names if len(state.history) > 1 else []
-        self._say(table(state, [name for name in state.columns if name not in before], self._rows))
+        self._say(table(state, [name for name in state.columns if name not in self._shown], self._rows))
+        self._shown = set(state.columns)
 
     def close(self) -> None:
         """Take the bar away."""

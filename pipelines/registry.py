@@ -1,9 +1,8 @@
-"""The available steps: the project's, those of installed packages, and those of a folder.
+"""The available steps: the project's, and those of a folder.
 
 Flow: `build.py` -> **here** -> `body.py` looks steps up by id, `GET /pipeline/info` lists them.
 
-A package offers its own steps under the entry point `treeline.steps`, one class a name. A folder offers every class in
-its `*.py` files; it is code that runs in the service, so only the settings can name it.
+A folder offers every class in its `*.py` files; it is code that runs in the service, so only the settings can name it.
 """
 
 import importlib.util
@@ -12,7 +11,6 @@ import logging
 import sys
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +30,6 @@ from pipelines.steps.metadata import LanguageStep, RelevanceMarking, WordCounter
 from pipelines.steps.model_reranking import CrossEncoderReranker, EmbeddingReranker
 from pipelines.steps.summaries import DocumentSummarizer, ResultsSummarizer
 
-ENTRY_POINT = "treeline.steps"
 BUILT_IN: tuple[type[Step], ...] = (
     CorpusSource,
     MosaicSource,
@@ -99,25 +96,12 @@ class Registry:
 
 
 def all_steps(folder: Path | None) -> Registry:
-    """Return the steps of the project, of installed packages and of a folder; None names no folder.
+    """Return the steps of the project and of a folder; None names no folder.
 
     Raises:
         SettingsError: the folder does not exist, a file of it cannot be imported, or two steps have one id.
     """
-    return Registry([*BUILT_IN, *_from_packages(), *(_from_folder(folder) if folder else ())])
-
-
-def _from_packages() -> Iterator[type[Step]]:
-    for point in entry_points(group=ENTRY_POINT):
-        try:
-            step = point.load()
-        except Exception as error:
-            raise SettingsError(
-                f"The step {point.name!r} of {point.value} cannot be loaded: {error}.", "Mend or uninstall the package."
-            ) from error
-        if not (inspect.isclass(step) and issubclass(step, Step)):
-            raise SettingsError(f"{point.value} is not a step.", "The entry point must name a subclass of Step.")
-        yield step
+    return Registry([*BUILT_IN, *(_from_folder(folder) if folder else ())])
 
 
 def _from_folder(folder: Path) -> Iterator[type[Step]]:

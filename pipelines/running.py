@@ -1,7 +1,7 @@
-"""Run the steps of a pipeline one after the other, and keep a copy of the table after each.
+"""Run the steps of a pipeline one after the other.
 
-Flow: `body.py` has checked the plan -> **here**, step by step -> a `Watcher` (a task, the command line) is told what
-happened, and may keep it. A run can continue from the state kept after any step.
+Flow: `body.py` has checked the plan -> **here**, step by step -> a `Watcher` (a task, the command line) is given the
+table after each, and may keep it. A run can continue from the state kept after any step.
 """
 
 import json
@@ -17,12 +17,14 @@ from pipelines.body import Plan, PlannedStep
 from pipelines.handler import StepHandler
 from pipelines.row_cache import RowCache
 from pipelines.services import Services
-from pipelines.state import PipelineState, Snapshot
-from settings import PipelinesSettings
+from pipelines.state import PipelineState, StepRecord
 
 logger = logging.getLogger(__name__)
 
+MAX_DOCUMENTS = 10_000
 MAX_COLUMN_BYTES = 32_000_000
+# Of the table in memory, and of all of a task's tables on disk.
+MAX_TABLE_BYTES = 256_000_000
 
 
 class Watcher(Protocol):
@@ -41,7 +43,7 @@ class Watcher(Protocol):
         ...
 
     def ended(self, planned: PlannedStep, state: PipelineState) -> None:
-        """A step has ended; its copy is the last of the history."""
+        """A step has ended; how it went is the last of the history."""
         ...
 
 
@@ -66,17 +68,12 @@ class Runner:
     Attributes:
         services: what steps may call.
         cache: of rows; None computes every row.
-        settings: limits of a table.
         clock: seconds that never go back.
-        keeps_tables: the history holds the table after every step; False: of the last one alone, for a watcher that
-            keeps them elsewhere. Fifty of them can take fifty times the memory of one.
     """
 
     services: Services
     cache: RowCache | None
-    settings: PipelinesSettings
     clock: Callable[[], float] = field(default=time.perf_counter)
-    keeps_tables: bool = True
 
     def run(
         self, plan: Plan, watcher: Watcher, stop: threading.Event, state: PipelineState | None = None
@@ -128,42 +125,37 @@ class Runner:
             handler.warn(f"The step was left out: {FailedStepError(planned, error)}")
             result = state
         handler.check()
-        snapshot = Snapshot(
+        record = StepRecord(
             planned.number,
             planned.step.id,
-            result.documents,
             result.roles,
             self.clock() - started,
             tuple(handler.warnings),
             handler.looked_up,
             handler.found,
         )
-        past = state.history if self.keeps_tables else [one.without_table() for one in state.history]
-        return replace(result, history=(*past, snapshot))
+        return replace(result, history=(*state.history, record))
 
     def _checked(self, planned: PlannedStep, state: PipelineState, handler: StepHandler) -> PipelineState:
         missing = [name for name in planned.step.reads() if name not in state.columns]
         if missing:
             raise StepError(f"There is no column {missing[0]!r}.", f"There are: {', '.join(state.columns) or 'none'}.")
         result = planned.step.transform(state, handler)
-        if result.count > self.settings.max_documents:
+        if result.count > MAX_DOCUMENTS:
             raise StepError(
-                f"The table has {result.count:,} documents; {self.settings.max_documents:,} are allowed.",
-                "Ask for fewer, or raise RAG_PIPELINES__MAX_DOCUMENTS.",
+                f"The table has {result.count:,} documents; {MAX_DOCUMENTS:,} are allowed.", "Ask for fewer."
             )
         sizes = result.column_bytes()
-        most = MAX_COLUMN_BYTES
         said = len(json.dumps(result.aggregated, default=str))
         for name, size in [*((f"Column {name!r}", size) for name, size in sizes.items()), ("Aggregated data", said)]:
-            if size > most:
+            if size > MAX_COLUMN_BYTES:
                 raise StepError(
-                    f"{name} takes {size:,} bytes; {most:,} are allowed.",
+                    f"{name} takes {size:,} bytes; {MAX_COLUMN_BYTES:,} are allowed.",
                     "Ask for fewer or shorter documents.",
                 )
-        most = self.settings.max_table_mb * 1_000_000
-        if (whole := sum(sizes.values())) > most:
+        if (whole := sum(sizes.values())) > MAX_TABLE_BYTES:
             raise StepError(
-                f"The table takes {whole:,} bytes; {most:,} are allowed.",
-                "Ask for fewer documents or columns, or raise RAG_PIPELINES__MAX_TABLE_MB.",
+                f"The table takes {whole:,} bytes; {MAX_TABLE_BYTES:,} are allowed.",
+                "Ask for fewer documents or columns.",
             )
         return result

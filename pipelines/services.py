@@ -10,31 +10,12 @@ from typing import Protocol
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
 
-from index.corpus import Corpus
-from query_engine.inquiry import Inquiry
 from query_engine.llms.base import LoadedModel
 from query_engine.reader.model import PassageReader
 from query_engine.retrieval.reranking.base import Reranker
 from query_engine.runtime.lease_pool import Lease
-from query_engine.schema.retrieval_result import Retrieval
-from settings import RetrievalSettings, Settings
-
-
-class Engine(Protocol):
-    """Searches one corpus; `query_engine.engine.Engine` does."""
-
-    @property
-    def corpus(self) -> Corpus:
-        """The corpus it reads."""
-        ...
-
-    def retrieve(self, inquiry: Inquiry, options: RetrievalSettings) -> Retrieval:
-        """Find passages; blocks."""
-        ...
-
-    def fingerprint(self) -> str:
-        """Hash everything that decides an answer; blocks."""
-        ...
+from research.schema import Engine
+from settings import Settings
 
 
 class Engines(Protocol):

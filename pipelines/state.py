@@ -1,4 +1,4 @@
-"""What travels from step to step: a table of documents and the roles of its columns. Each step's copy is kept.
+"""What travels from step to step: a table of documents and the roles of its columns.
 
 Flow: `running.py` begins with an empty one -> steps return changed ones -> **here** -> `tasks/store.py` keeps each
 copy, `tasks/view.py` shows the last. The only file that knows Arrow. Its tables are immutable: all copies share the
@@ -8,8 +8,7 @@ columns that no step changed.
 import json
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -28,15 +27,14 @@ CHAT_DOCUMENTS = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Snapshot:
-    """How things stood after a step.
+class StepRecord:
+    """How a step went.
 
     Attributes:
         step: its number, from 1.
         name: its id.
-        documents: the table; an empty one where somebody else keeps it, see `Runner.keeps_tables`.
-        roles: what the columns are for.
-        seconds: how long the step took.
+        roles: what the columns are for after it.
+        seconds: how long it took.
         warnings: what it lowered or left out.
         looked_up: rows that it asked the row cache for.
         found: those of them that were there.
@@ -44,16 +42,11 @@ class Snapshot:
 
     step: int
     name: str
-    documents: pa.Table
-    roles: Mapping[str, tuple[Role, ...]]
+    roles: Mapping[str, Sequence[Role]]
     seconds: float = 0.0
-    warnings: tuple[str, ...] = ()
+    warnings: Sequence[str] = ()
     looked_up: int = 0
     found: int = 0
-
-    def without_table(self) -> "Snapshot":
-        """Return it with an empty table."""
-        return replace(self, documents=pa.table({}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +58,14 @@ class PipelineState:
         documents: one row a document.
         roles: column -> what it is for: `text` is read, `rank` counts from 1 for the best, a `chip` is a short fact.
         aggregated: what was said of all documents together: `title`, `data`, and `citations` where it quotes.
-        history: a copy after every step, the oldest first.
+        history: how every step went, the oldest first; each step's table goes to the watcher of the run.
     """
 
     query: str
     documents: pa.Table = field(default_factory=lambda: pa.table({}))
-    roles: Mapping[str, tuple[Role, ...]] = field(default_factory=dict)
+    roles: Mapping[str, Sequence[Role]] = field(default_factory=dict)
     aggregated: tuple[Row, ...] = ()
-    history: tuple[Snapshot, ...] = ()
+    history: tuple[StepRecord, ...] = ()
 
     @property
     def count(self) -> int:
@@ -218,71 +211,41 @@ def from_bytes(stored: bytes, columns: Collection[str] | None = None) -> pa.Tabl
         return reader.read_all()
 
 
-def write_parquet(state: PipelineState, folder: Path) -> list[Path]:
-    """Write the table after each step into a folder, one Parquet file each; return the files."""
-    import pyarrow.parquet as pq  # noqa: PLC0415  # the service keeps tables as Arrow streams, and never writes these
-
-    folder.mkdir(parents=True, exist_ok=True)
-    written = []
-    for snapshot in state.history:
-        path = folder / f"{snapshot.step:02}-{snapshot.name}.parquet"
-        pq.write_table(snapshot.documents, path)
-        written.append(path)
-    return written
-
-
-def to_facts(state: PipelineState, snapshot: Snapshot, columns: Mapping[str, int]) -> str:
-    """Return all of a state but its table and history, and all of its last snapshot but the table, as JSON.
+def to_facts(state: PipelineState, columns: Mapping[str, int]) -> str:
+    """Return all of a state after a step but its table and what it says of earlier steps, as JSON.
 
     Args:
         state: after the step.
-        snapshot: the step's.
         columns: of the table, in order, with the step that they are kept with.
     """
-    return json.dumps(
-        {
-            "query": state.query,
-            "aggregated": list(state.aggregated),
-            "step": snapshot.step,
-            "name": snapshot.name,
-            "roles": {name: list(roles) for name, roles in snapshot.roles.items()},
-            "seconds": snapshot.seconds,
-            "warnings": list(snapshot.warnings),
-            "looked_up": snapshot.looked_up,
-            "found": snapshot.found,
-            "columns": dict(columns),
-        }
-    )
+    facts = {"query": state.query, "aggregated": state.aggregated, "columns": dict(columns)}
+    return json.dumps(facts | asdict(state.history[-1]))
 
 
 def from_facts(kept: Sequence[Mapping[str, Any]], table: pa.Table) -> PipelineState:
-    """Return the state that was kept; its history has no tables but the last one.
+    """Return the state that was kept.
 
     Args:
         kept: what `to_facts` wrote after each step, read, in order; not empty.
         table: after the last one.
     """
-    history = [
-        Snapshot(
-            facts["step"],
-            facts["name"],
-            pa.table({}),
-            {name: tuple(given) for name, given in facts["roles"].items()},
-            facts["seconds"],
-            tuple(facts["warnings"]),
-            facts["looked_up"],
-            facts["found"],
-        )
-        for facts in kept
-    ]
-    last = replace(history[-1], documents=table)
+    names = [field.name for field in fields(StepRecord)]
     return PipelineState(
         query=kept[-1]["query"],
         documents=table,
-        roles=last.roles,
+        roles=kept[-1]["roles"],
         aggregated=tuple(kept[-1]["aggregated"]),
-        history=(*history[:-1], last),
+        history=tuple(StepRecord(**{name: facts[name] for name in names}) for facts in kept),
     )
+
+
+def is_column(values: Sequence[Any]) -> bool:
+    """Say whether a table can hold these values as one column."""
+    try:
+        _array(values)
+    except (pa.ArrowException, OverflowError):
+        return False
+    return True
 
 
 def _array(values: Sequence[Any]) -> pa.Array:

@@ -179,6 +179,15 @@ class RowStep(Step):
         return False
 
 
+class QueryParameters(StepParameters):
+    """What is read, and by which query."""
+
+    input_column: ColumnName = parameter(
+        FULL_TEXT, "Input column", "Column that is read.", column="reads", offered=(FULL_TEXT,)
+    )
+    query: Text = parameter("", "Optional query", "Query of this step alone; empty: the pipeline's.")
+
+
 class LanguageParameters(RowStep.Parameters):
     """Where it reads and writes, and where the language stands."""
 
@@ -197,17 +206,8 @@ class RerankerStep(Step):
     category = "Rerankers"
     closed = True
 
-    class Parameters(StepParameters):
+    class Parameters(QueryParameters):
         """What is read, and by which query."""
-
-        input_column: ColumnName = parameter(
-            FULL_TEXT,
-            "Input column",
-            "Column whose text is compared with the query.",
-            column="reads",
-            offered=(FULL_TEXT,),
-        )
-        query: Text = parameter("", "Optional query", "Query of this step alone; empty: the pipeline's.")
 
     def transform(self, state: PipelineState, handler: StepHandler) -> PipelineState:
         """Add the rank column and order the rows by it."""

@@ -328,7 +328,7 @@ class Engine:
         parts = {
             "version": VERSION,
             "settings": self._settings.model_dump(
-                mode="json", include={"retrieval", "rerank", "expansion", "answer", "research", "llm"}
+                mode="json", include={"retrieval", "rerank", "expansion", "answer", "llm"}
             ),
             "writer": self._writer,
             "identity": self.corpus.manifest.identity.fingerprint(),

@@ -1,8 +1,7 @@
 """Let the language model write the first queries and review the passages, by replies in tags.
 
-Flow: `loop.py` -> **here** (`llms/helper.py` asks, `tags.py` reads the reply) -> a `Review`. What a reply leaves out is
-filled in by the rules of `by_rules.py`. Titles and passages are data: each is cut to one line, without the model's
-control tokens, and no instruction in them is followed.
+Flow: `loop.py` -> **here** (`llms/helper.py` asks, `tags.py` reads the reply) -> a `Review`. Titles and passages are
+data: each is cut to one line, without the model's control tokens, and no instruction in them is followed.
 """
 
 import re
@@ -15,11 +14,9 @@ from query_engine.prompting.builder import PROMPTS
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.passage import Passage
 from query_engine.text.term_weights import TermWeights, question_weights
-from research.by_rules import Notes
 from research.found_documents import best_sentence
-from research.schema import Review
-from research.tags import read_queries, read_review
-from research.wording import was_asked
+from research.schema import Notes, Review
+from research.tags import read_queries, read_review, was_asked
 
 # Of the prompt: passages in the review, and what it leaves for the question and the notes.
 PASSAGES_SHARE = 0.6
@@ -39,7 +36,6 @@ class ModelReviewer:
     Args:
         helper: asks.
         notes: read, not changed.
-        rules: review by rules, for what a reply leaves out.
         words: the corpus's terms and their rarity.
         max_queries: of the first round beside the question, and of a reply.
         on_thought: told each paragraph of the model's reasoning.
@@ -49,7 +45,6 @@ class ModelReviewer:
         self,
         helper: PromptHelper,
         notes: Notes,
-        rules: Callable[[], Review],
         words: TermWeights,
         *,
         max_queries: int,
@@ -57,7 +52,6 @@ class ModelReviewer:
     ) -> None:
         self._helper = helper
         self._notes = notes
-        self._rules = rules
         self._words = words
         self._max_queries = max_queries
         self._on_thought = on_thought
@@ -87,12 +81,10 @@ class ModelReviewer:
         shown = self._shown(passages)
         reply = read_review(self._ask(self._prompt(shown), deadline), len(shown))
         useful = tuple(passages[at] for at in reply.useful) if reply.useful is not None else tuple(passages)
-        said = reply.sufficient if reply.sufficient is not None else not reply.queries and self._rules().sufficient
-        sufficient = bool(useful) and said
+        if useful and reply.sufficient:
+            return Review(useful, reply.summary, sufficient=True)
         new = [query for query in reply.queries if not was_asked(query, self._notes.asked)]
-        missing = () if sufficient else (reply.queries or self._rules().missing)
-        queries = () if sufficient else tuple(new[: self._max_queries + 1])
-        return Review(useful, reply.summary, sufficient, missing, queries, "model")
+        return Review(useful, reply.summary, False, reply.queries, tuple(new[: self._max_queries + 1]))
 
     def _prompt(self, shown: Sequence[str]) -> str:
         tokens = self._helper.prompt_tokens

@@ -6,8 +6,8 @@ from what was gathered.
     begin (queries) -> search (side by side, merged) -> review -> search … -> stop
 
 The loop ends when a review finds the passages sufficient, no new query is left, the useful passages fill the context,
-or the rounds or the time are used up. Failures are reported, and the loop continues: without the failed search, or by
-rules instead of the failed language model.
+or the rounds or the time are used up. Failures are reported: the loop continues without a search that failed, and ends
+with what it has where the language model fails.
 
 The engine's stages are a plain iterator; the rounds run in a thread of their own beside it, so that each step is shown
 at once. `ended` waits for that thread and for the searches'.
@@ -34,22 +34,24 @@ from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Step
 from query_engine.schema.passage import Passage
 from query_engine.schema.retrieval_result import Retrieval
+from query_engine.synthesis.fallback_chain import ms_since
 from research import steps
 from research.by_model import ModelReviewer
-from research.by_rules import Notes, review_by_rules
-from research.contradictions import find_contradictions
 from research.found_documents import found_documents
-from research.schema import Contradiction, Review, Round, Search
-from research.wording import was_asked
-from settings import ResearchSettings
+from research.schema import Notes, Review, Round, Search
+from research.tags import was_asked
 
-# Of the loop's time, for the queries of the first round.
+# Rounds, and time for all of them: never more than half of what is left of the question's own.
+ROUNDS = 5
+TIMEOUT_S = 60.0
+# Of that, for the queries of the first round.
 QUERIES_S = 10.0
-TOO_SLOW = ("The search had not ended when the time for it was over.", "Raise RAG_RESEARCH__TIMEOUT_S.")
+TOO_SLOW = ("The search had not ended when the time for it was over.", "Ask again, or ask for less.")
 NO_QUERY = "there is no query left that was not asked before."
 NO_ROOM = "the useful passages fill the room that an answer has for them."
 NO_TIME = "the time for it is over."
 LAST_ROUND = "this was the last round."
+NO_MODEL = "the language model failed."
 
 # Queries of one round beside the question, and passages taken from each search, at most.
 VARIANTS = 5
@@ -64,15 +66,11 @@ class Tools:
 
     Attributes:
         search: finds passages for a query.
-        helper: asks the language model; None goes by rules.
-        options: of the loop.
-        sufficient_from: confidence from which no further round is needed, where rules review.
+        helper: asks the language model.
     """
 
     search: Search
-    helper: PromptHelper | None
-    options: ResearchSettings
-    sufficient_from: float
+    helper: PromptHelper
 
 
 class Research:
@@ -86,8 +84,6 @@ class Research:
     Attributes:
         parts: none; the rounds are about the whole question.
         retrieval: one list of passages of all rounds, once `steps` has ended; useful ones first.
-        rounds: those that were finished.
-        contradictions: between documents, once `steps` has ended.
         stop: set when nobody waits for the answer any more.
     """
 
@@ -95,17 +91,13 @@ class Research:
 
     def __init__(self, question: str, context: SearchContext, tools: Tools) -> None:
         self.retrieval = Retrieval((), {})
-        self.rounds: list[Round] = []
-        self.contradictions: tuple[Contradiction, ...] = ()
         self._context = context
         self._tools = tools
         self._notes = Notes(question)
         self._warnings: list[AnswerWarning] = []
         self._threads: list[Future[Any]] = []
-        self._limit = context.deadline.for_stage(tools.options.timeout_s)
-        self._helper = tools.helper
-        self._round_began = 0.0
-        self._spent_ms: dict[str, float] = {}
+        self._limit = context.deadline.for_stage(TIMEOUT_S)
+        self._helper: PromptHelper | None = tools.helper
         self.stop = context.deadline.stop
 
     def steps(self) -> Iterator[Step]:
@@ -129,11 +121,7 @@ class Research:
         finally:
             if not rounds.done():
                 self.stop.set()
-        passages = self._passages()
-        self.contradictions = find_contradictions(self._notes.question, passages)
-        yield from map(steps.contradicting, self.contradictions)
-        self._warnings += map(steps.contradiction_warning, self.contradictions)
-        self.retrieval = Retrieval(passages, {"retrieve": _ms_since(started)}, tuple(self._warnings))
+        self.retrieval = Retrieval(self._passages(), {"retrieve": ms_since(started)}, tuple(self._warnings))
 
     def confidence(self, merged: Confidence) -> Confidence:
         """Return the gate's judgement of all passages."""
@@ -174,7 +162,6 @@ class Research:
 
     def _search(self, number: int, queries: Sequence[str], tell: Tell) -> tuple[Passage, ...]:
         """Search for all queries at once; return this round's passages, best first."""
-        self._round_began = time.perf_counter()
         tell(steps.searching(number, queries))
         self._notes.asked += queries
         running = {query: start_thread(partial(self._tools.search, query, self._limit)) for query in queries}
@@ -192,7 +179,6 @@ class Research:
             self._notes.found[query] = found.passages[:RESULTS]
             for warning in found.warnings:
                 self._warn(warning, tell)
-        self._spent_ms = {"search": _ms_since(self._round_began)}
         self._notes.merged = self._merged(self._notes.found.values())
         return self._merged(self._notes.found[query] for query in queries if query in self._notes.found)[:RESULTS]
 
@@ -206,9 +192,7 @@ class Research:
         if review.summary:
             notes.summaries.append(review.summary)
         found = found_documents(notes.question, passages, review.useful, self._context.words)
-        self._spent_ms["total"] = _ms_since(self._round_began)
-        self.rounds.append(Round(number, queries, found, review, dict(self._spent_ms)))
-        tell(steps.round_done(self.rounds[-1]))
+        tell(steps.round_done(Round(number, queries, found, review)))
         if review.sufficient:
             return ()
         if why := self._reason_to_end(review, number):
@@ -218,7 +202,6 @@ class Research:
 
     def _reviewed(self, passages: tuple[Passage, ...], tell: Tell) -> Review:
         if self._helper is not None:
-            started = time.perf_counter()
             try:
                 self._limit.check("before what was found could be reviewed")
                 return self._model_reviewer(self._helper, tell).review(passages, self._limit)
@@ -227,25 +210,19 @@ class Research:
                 self._warn(AnswerWarning("research_cut", error.fact), tell)
             except RagError as error:
                 self._give_up_model(error, tell)
-            finally:
-                self._spent_ms["review"] = _ms_since(started)
-        return self._by_rules()
-
-    def _by_rules(self) -> Review:
-        return review_by_rules(self._notes, self._context, self._tools.sufficient_from)
+        return Review(passages, "", sufficient=False)
 
     def _reason_to_end(self, review: Review, number: int) -> str:
         if not self._limit.left_s():
             self._warnings.append(AnswerWarning("research_cut", "The research was cut short by its time limit."))
             return NO_TIME
+        if self._helper is None:
+            return NO_MODEL
         if not review.queries:
             return NO_QUERY
-        if number >= self._tools.options.rounds:
+        if number >= ROUNDS:
             return LAST_ROUND
-        if (
-            review.by == "model"
-            and sum(len(one.text) for one in self._notes.useful) >= self._context.options.budget_chars
-        ):
+        if sum(len(one.text) for one in self._notes.useful) >= self._context.options.budget_chars:
             return NO_ROOM
         return ""
 
@@ -258,11 +235,7 @@ class Research:
 
     def _passages(self) -> tuple[Passage, ...]:
         """Return the passages of all rounds within the budget, useful ones first."""
-        notes, options = self._notes, self._context.options
-        by_model = any(one.review.by == "model" for one in self.rounds)
-        if len(notes.found) == 1 and not by_model:
-            return next(iter(notes.found.values()))
-        return merge([(*notes.useful, *notes.merged)], options)
+        return merge([(*self._notes.useful, *self._notes.merged)], self._context.options)
 
     def _merged(self, lists: Iterable[Sequence[Passage]]) -> tuple[Passage, ...]:
         """Return the passages of several searches in turns, none twice, however many there are."""
@@ -274,24 +247,19 @@ class Research:
         return ModelReviewer(
             helper,
             self._notes,
-            self._by_rules,
             self._context.words,
             max_queries=VARIANTS,
             on_thought=lambda thought: tell(engine_steps.thinking(thought)),
         )
 
     def _give_up_model(self, error: RagError, tell: Tell) -> None:
-        """Go on by rules."""
+        """Go on without further rounds."""
         self._context.deadline.check_wanted("while it was reviewed")
         self._helper = None
-        text = f"The language model failed, so rules review what is found. {error.fact}"
-        self._warn(AnswerWarning("review_by_rules", text), tell)
+        text = f"The language model failed, so no further round follows. {error.fact}"
+        self._warn(AnswerWarning("research_cut", text), tell)
 
     def _warn(self, warning: AnswerWarning, tell: Tell) -> None:
         if warning not in self._warnings:
             self._warnings.append(warning)
             tell(steps.told(warning))
-
-
-def _ms_since(started: float) -> float:
-    return round((time.perf_counter() - started) * 1000, 1)

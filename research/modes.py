@@ -1,8 +1,9 @@
 """Answer a question in its mode: in one pass, or by a research loop.
 
 Flow: an edge (HTTP route, command line, evaluation) -> **here** -> `Engine.stream`, with the loop of `loop.py` as its
-evidence where the mode is `agent`, or `auto` and `router.py` chooses it. Everything else about an answer is the same in
-both: how the question is read, the gate, the synthesizers, the citations.
+evidence where the mode is `agent`, or `auto` and `router.py` chooses it. Rounds take a language model; without one a
+question goes in one pass. Everything else about an answer is the same in both: how the question is read, the gate, the
+synthesizers, the citations.
 """
 
 import asyncio
@@ -20,7 +21,7 @@ from query_engine.runtime.threads import ended, start_thread
 from query_engine.schema.events import Event
 from query_engine.schema.retrieval_result import Retrieval
 from research.loop import Research, Tools
-from research.router import Routed, route
+from research.router import takes_rounds
 from research.schema import Engine, Search
 from settings import Settings
 
@@ -72,25 +73,18 @@ class _Loops:
     def over(self, engine: Engine, search: Search | None = None) -> Callable[[str, SearchContext], Evidence]:
         """Return what gathers the passages of a question over an engine."""
 
-        def research(question: str, context: SearchContext) -> Evidence:
-            tools = Tools(
-                search=search or partial(_search, engine, self._inquiry),
-                helper=engine.helper,
-                options=self._settings.research,
-                sufficient_from=self._settings.answer.low_confidence,
-            )
-            loop = Research(question, context, tools)
-            self._begun.append(loop)
-            return loop
-
         def gather(question: str, context: SearchContext) -> Evidence:
-            if self._inquiry.mode == "agent":
-                return research(question, context)
-            ways: dict[str, Callable[[], Evidence]] = {
-                "single": partial(engine.one_pass, question, context),
-                "agent": partial(research, question, context),
-            }
-            return Routed(partial(route, question, engine.helper, context.deadline), ways)
+            helper = engine.helper
+            if helper is None:
+                if search is not None:
+                    context = replace(context, search=partial(_searched, search, context.deadline))
+                return engine.one_pass(question, context)
+            if self._inquiry.mode == "agent" or takes_rounds(question, helper, context.deadline):
+                found_by = search or partial(_search, engine, self._inquiry)
+                loop = Research(question, context, Tools(found_by, helper))
+                self._begun.append(loop)
+                return loop
+            return engine.one_pass(question, context)
 
         return gather
 
@@ -120,6 +114,10 @@ class InMode:
     def stream(self, inquiry: Inquiry) -> AsyncGenerator[Event, None]:
         """Answer as `stream` does."""
         return stream(self._engine, replace(inquiry, mode=self._settings.answer.mode), self._settings)
+
+
+def _searched(search: Search, deadline: Deadline, question: str) -> Retrieval:
+    return search(question, deadline)
 
 
 def _search(engine: Engine, inquiry: Inquiry, question: str, deadline: Deadline, /) -> Retrieval:

@@ -1,12 +1,12 @@
 """What research works with, and what travels through its loop: engine, searches, reviews, rounds.
 
-Flow: a search, `by_model.py`, `by_rules.py` -> **these values** -> `loop.py`, which hands each round on as a step. Pure
+Flow: a search, `by_model.py` -> **these values** -> `loop.py`, which hands each round on as a step. Pure
 values. Readers who need a round as data, and not as Markdown, match `RoundStep`.
 """
 
 from collections.abc import AsyncGenerator, Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Protocol
 
 from index.corpus import Corpus
 from query_engine.inquiry import Inquiry
@@ -18,8 +18,6 @@ from query_engine.schema.events import Event, Nearest, Step
 from query_engine.schema.passage import Passage
 from query_engine.schema.retrieval_result import Retrieval
 from settings import RetrievalSettings
-
-By = Literal["model", "rules"]
 
 
 class Search(Protocol):
@@ -92,20 +90,6 @@ class FoundDocument:
 
 
 @dataclass(frozen=True, slots=True)
-class Contradiction:
-    """Two documents that say opposite things.
-
-    Attributes:
-        first, second: a sentence of each.
-        about: what they disagree on, in a few words.
-    """
-
-    first: Nearest
-    second: Nearest
-    about: str
-
-
-@dataclass(frozen=True, slots=True)
 class Review:
     """What is thought of the passages of a round.
 
@@ -115,7 +99,6 @@ class Review:
         sufficient: they answer the question, together with those of earlier rounds.
         missing: what is not answered yet, in words for people; empty if `sufficient`.
         queries: what to search for next; none if there is no idea left.
-        by: who reviewed.
     """
 
     useful: tuple[Passage, ...]
@@ -123,7 +106,6 @@ class Review:
     sufficient: bool
     missing: tuple[str, ...] = ()
     queries: tuple[str, ...] = ()
-    by: By = "rules"
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,14 +117,33 @@ class Round:
         queries: what was searched for.
         found: the documents, best first.
         review: of what was found.
-        timings_ms: `search`, `review` (where the language model reviewed) and `total`.
     """
 
     number: int
     queries: tuple[str, ...]
     found: tuple[FoundDocument, ...]
     review: Review
-    timings_ms: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Notes:
+    """What a loop knows so far; it grows from round to round.
+
+    Attributes:
+        question: the whole one.
+        asked: all queries, in order.
+        found: query -> its passages, best first.
+        merged: all passages, the first of each query first.
+        useful: those that reviews kept, in the order in which they did.
+        summaries: of reviews, in order.
+    """
+
+    question: str
+    asked: list[str] = field(default_factory=list)
+    found: dict[str, tuple[Passage, ...]] = field(default_factory=dict)
+    merged: tuple[Passage, ...] = ()
+    useful: list[Passage] = field(default_factory=list)
+    summaries: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

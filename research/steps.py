@@ -10,17 +10,11 @@ from collections.abc import Callable, Sequence
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Nearest, Step
 from query_engine.text.markdown_escape import as_plain, as_text
-from research.schema import Contradiction, Round, RoundStep
+from research.schema import Round, RoundStep
 
 MAX_QUERY_CHARS = 200
 # One that Markdown takes for a link's whole target.
 _WEB_URL = re.compile(r"https?://[^\s()<>]+")
-
-
-def routed(mode: str, why: str) -> Step:
-    """Say which way a question takes, where the router chose."""
-    way = "one search is enough" if mode == "single" else "searched in rounds"
-    return Step("plan", f"**Chosen for this question**: {way}, since {why}.")
 
 
 def searching(number: int, queries: Sequence[str]) -> Step:
@@ -46,21 +40,7 @@ def round_done(one: Round, link: Callable[[Nearest], str] | None = None) -> Roun
         lines.append("\n**Sufficient**: an answer can be written.")
     elif review.missing:
         lines.append(f"\n**Still missing**: {'; '.join(as_text(one) for one in review.missing)}")
-    else:
-        lines.append("\n**Still missing**: an answer that the passages support.")
     return RoundStep("round", "\n".join(lines), one)
-
-
-def contradicting(found: Contradiction) -> Step:
-    """Show that two documents contradict each other, with both sentences."""
-    lines = [f"**Two documents contradict each other** about {as_text(found.about)}:"]
-    return Step("warning", "\n".join([*lines, _line(found.first, None), _line(found.second, None)]))
-
-
-def contradiction_warning(found: Contradiction) -> AnswerWarning:
-    """Return what a reader of the answer must know about it."""
-    first, second = (one.title or one.doc_id for one in (found.first, found.second))
-    return AnswerWarning("contradiction", f"“{first}” and “{second}” contradict each other about: {found.about}.")
 
 
 def ended(why: str) -> Step:

@@ -8,8 +8,7 @@ What is assumed otherwise:
 - of a repeated tag the first that is not empty counts, but of `<new-query>` all count;
 - `<useful-docs>` that is missing, or has no number and does not say "none": all documents count as useful, since one
   too many costs less than one too few; numbers that no document has are ignored, and if none is left, the same holds;
-- `<is-sufficient>` that says neither yes nor no, or missing: open; a new query then means no, otherwise the gate's
-  classifier decides;
+- `<is-sufficient>` that says neither yes nor no, or missing: no;
 - `<new-query>` that says "none" or nothing: no query; several lines: the first ones, without numbering and quotes; a
   sentence longer than `MAX_QUERY_CHARS` is not a query.
 
@@ -17,17 +16,16 @@ Pure.
 """
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from query_engine.llms.reply import listed
-from research.wording import is_same_query, was_asked
 
 MAX_QUERY_CHARS = 300
 MAX_SUMMARY_CHARS = 600
 _NAMES = "useful-docs|summary|is-sufficient|new-query|query"
 _TAG = re.compile(rf"<\s*(/?)\s*({_NAMES.replace('-', '[-_ ]')})\s*>", re.I)
 _YES = re.compile(r"\W*(?:yes|true|sufficient|1)\b", re.I)
-_NO = re.compile(r"\W*(?:no|not|false|insufficient|0)\b", re.I)
 _NONE = re.compile(r"\W*(?:none|n/?a|nothing|no(?: new)?(?: query| documents?)?|empty|null)?\W*", re.I)
 _ALL = re.compile(r"\W*(?:all|every)\b", re.I)
 _RANGE = re.compile(r"(\d{1,3})\s*(?:-|–|to)\s*(\d{1,3})")
@@ -40,13 +38,12 @@ class ReviewReply:
     Attributes:
         useful: places of documents from 0, in the order given; None where it is left open, `()` for none of them.
         summary: may be empty.
-        sufficient: None where it is left open.
         queries: for the next round; may be empty.
     """
 
     useful: tuple[int, ...] | None
     summary: str
-    sufficient: bool | None
+    sufficient: bool
     queries: tuple[str, ...]
 
 
@@ -57,7 +54,7 @@ def read_review(reply: str, documents: int) -> ReviewReply:
     return ReviewReply(
         useful=_useful(_first(tags, "useful-docs"), documents),
         summary=" ".join((_first(tags, "summary") or "").split())[:MAX_SUMMARY_CHARS],
-        sufficient=_yes_or_no(_first(tags, "is-sufficient")),
+        sufficient=_YES.match(_first(tags, "is-sufficient") or "") is not None,
         queries=tuple(query for at, query in enumerate(queries) if not was_asked(query, queries[:at])),
     )
 
@@ -101,11 +98,19 @@ def _useful(text: str | None, documents: int) -> tuple[int, ...] | None:
     return () if not numbers and text and _NONE.fullmatch(text) else None
 
 
-def _yes_or_no(text: str | None) -> bool | None:
-    if text is None:
-        return None
-    return True if _YES.match(text) else False if _NO.match(text) else None
-
-
 def _queries(text: str) -> list[str]:
     return [line for line in listed(text, MAX_QUERY_CHARS) if not _NONE.fullmatch(line)]
+
+
+def was_asked(query: str, asked: Collection[str]) -> bool:
+    """Say whether a query is one of those that were asked, but for case, punctuation and the order of blanks."""
+    return any(is_same_query(query, other) for other in asked)
+
+
+def is_same_query(one: str, other: str) -> bool:
+    """Say whether two queries have the same words in the same order."""
+    return _folded(one) == _folded(other)
+
+
+def _folded(query: str) -> list[str]:
+    return re.findall(r"\w+", query.casefold())

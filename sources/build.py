@@ -114,13 +114,13 @@ def _unknown(name: str, fact: str) -> SettingsError:
 
 def _clueweb(settings: SourcesSettings, _embed: Embed) -> Source:
     key = _needed("clueweb", "key", settings.clueweb_key)
-    client = _client("clueweb", settings.clueweb_url, settings, {"x-api-key": key.get_secret_value()})
+    client = JsonClient("clueweb", settings.clueweb_url, {"x-api-key": key.get_secret_value()})
     return OrganisersSearch(client, CLUEWEB, settings.clueweb_options)
 
 
 def _fineweb(settings: SourcesSettings, _embed: Embed) -> Source:
     headers = {"x-api-key": settings.fineweb_key.get_secret_value()} if settings.fineweb_key else {}
-    client = _client("fineweb", settings.fineweb_url, settings, headers)
+    client = JsonClient("fineweb", settings.fineweb_url, headers)
     return OrganisersSearch(client, FINEWEB, settings.fineweb_options)
 
 
@@ -129,12 +129,12 @@ def _meilisearch(settings: SourcesSettings, _embed: Embed) -> Source:
     headers = {"Authorization": f"Bearer {key.get_secret_value()}"} if key else {}
     url = _needed("meilisearch", "url", settings.meilisearch_url)
     index = _needed("meilisearch", "index", settings.meilisearch_index)
-    return MeiliSearch(_client("meilisearch", url, settings, headers), index)
+    return MeiliSearch(JsonClient("meilisearch", url, headers), index)
 
 
 def _mosaic(settings: SourcesSettings, _embed: Embed) -> Source:
     url = _needed("mosaic", "url", settings.mosaic_url)
-    return Mosaic(_client("mosaic", url, settings, {}), settings.mosaic_index)
+    return Mosaic(JsonClient("mosaic", url, {}), settings.mosaic_index)
 
 
 def _chroma(settings: SourcesSettings, embed: Embed) -> Source:
@@ -147,11 +147,7 @@ def _chroma(settings: SourcesSettings, embed: Embed) -> Source:
     def nearest(vector: Sequence[float], k: int, timeout_s: float) -> list[tuple[str, str | None, dict[str, object]]]:
         return nearest_texts(url, collection, vector, k, timeout_s=timeout_s, token=token)
 
-    return ForeignChroma(address_of(url, collection), embed, nearest, settings.timeout_s, settings.attempts)
-
-
-def _client(name: str, url: str, settings: SourcesSettings, headers: dict[str, str]) -> JsonClient:
-    return JsonClient(name, url, settings.timeout_s, settings.attempts, headers)
+    return ForeignChroma(address_of(url, collection), embed, nearest)
 
 
 def _needed(source: str, field: str, value: Value | None) -> Value:

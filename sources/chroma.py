@@ -13,7 +13,7 @@ from errors import CorpusError, SourceError, StoreUnavailableError
 from query_engine.runtime.deadline import Deadline
 from sources.base import SourcePage, SourceQuery, SourceResult
 from sources.records import page_of_record
-from sources.tries import PassingError, try_often
+from sources.tries import TIMEOUT_S, PassingError, try_often
 
 COLLECTION_PATH = "/api/v2/tenants/default_tenant/databases/default_database/collections"
 
@@ -28,8 +28,6 @@ class ForeignChroma:
         address: of the collection, see `address_of`.
         embed: a query -> its vector.
         nearest: searches the collection; raises CorpusError.
-        timeout_s: of one try.
-        attempts: tries of one search.
     """
 
     name = "chroma"
@@ -39,14 +37,10 @@ class ForeignChroma:
         address: str,
         embed: Callable[[str], Sequence[float]],
         nearest: Nearest,
-        timeout_s: float,
-        attempts: int,
     ) -> None:
         self._address = address
         self._embed = embed
         self._nearest = nearest
-        self._timeout_s = timeout_s
-        self._attempts = attempts
 
     def search(self, query: SourceQuery, deadline: Deadline) -> SourceResult:
         """Return what `Source.search` says."""
@@ -54,13 +48,13 @@ class ForeignChroma:
 
         def once() -> list[tuple[str, str | None, dict[str, Any]]]:
             try:
-                return self._nearest(vector, query.k, min(self._timeout_s, deadline.left_s()))
+                return self._nearest(vector, query.k, min(TIMEOUT_S, deadline.left_s()))
             except StoreUnavailableError as error:
                 raise PassingError(SourceError(error.fact, error.remedy, "source_unreachable")) from error
             except CorpusError as error:
                 raise SourceError(error.fact, error.remedy, "source_not_found") from error
 
-        rows = try_often(once, self._attempts, deadline)
+        rows = try_often(once, deadline)
         pages = [self._page(*row) for row in rows]
         kept = tuple(page for page in pages if page is not None)
         return SourceResult(kept, len(pages) - len(kept))

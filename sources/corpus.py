@@ -4,7 +4,7 @@ Flow: `engine.py` or a research loop -> **here**: ask all sources in parallel ->
 `Engines.add_documents` -> the engine over them, with its tree, fusion, merging, gate and citations. What a source
 returns is data: no address in it is ever fetched.
 
-    with open_source_corpus(engines, sources, question, settings.sources) as corpus:
+    with open_source_corpus(engines, sources, question) as corpus:
         retrieval = corpus.search("first query", deadline)
         retrieval = corpus.search("second query", deadline)  # over the pages of both
 """
@@ -12,7 +12,7 @@ returns is data: no address in it is ever fetched.
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
@@ -29,10 +29,14 @@ from query_engine.runtime.deadline import Deadline
 from query_engine.runtime.threads import side_by_side
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.retrieval_result import Retrieval
-from settings import SourcesSettings
 from sources.base import Source, SourcePage, SourceQuery, SourceResult
+from sources.tries import ATTEMPTS, TIMEOUT_S
 
 NAME = "web"
+# Asked of each source for a search.
+PAGES = 10
+# Read of one page; the rest is cut, with a warning.
+MAX_PAGE_CHARS = 100_000
 # A first line that is no longer is taken for the title of a page that has none.
 MAX_TITLE_CHARS = 120
 # Embedded at once: between two such batches the deadline is looked at.
@@ -108,7 +112,6 @@ class SourceCorpus:
         engine: over no documents yet.
         sources: are asked, all for each query.
         question: the person's.
-        settings: how many pages, and how much of each.
 
     Attributes:
         engine: over all pages so far: judges and writes. Nobody may ask it while a search goes on.
@@ -121,14 +124,12 @@ class SourceCorpus:
         engine: Engine,
         sources: Sequence[Source],
         question: str,
-        settings: SourcesSettings,
     ) -> None:
         self.engine = engine
         self.pages = 0
         self._engines = engines
         self._sources = tuple(sources)
         self._question = question
-        self._settings = settings
         self._distinct = DistinctDocuments()
         self._failed: dict[str, SourceError] = {}
         self._searches = 0
@@ -169,13 +170,13 @@ class SourceCorpus:
         Raises: as `search`.
         """
         deadline.check_wanted("before the sources were asked")
-        limit = deadline.for_stage(self._settings.attempts * self._settings.timeout_s)
+        limit = deadline.for_stage(ATTEMPTS * TIMEOUT_S)
         asked = [source for source in self._sources if source.name not in self._failed]
         with self._lock:
             self._searches += 1
             self._fetched.add(query)
             iteration = self._searches
-        wanted = SourceQuery(query, self._settings.k, self._question, iteration)
+        wanted = SourceQuery(query, PAGES, self._question, iteration)
         results = side_by_side(partial(_ask, source, wanted, limit) for source in asked)
         with self._lock:
             return [self._taken(source.name, result, limit) for source, result in zip(asked, results, strict=True)]
@@ -187,32 +188,16 @@ class SourceCorpus:
             if result.code != REJECTED:
                 self._failed[source] = result
             return Fetched(source, warnings=() if told else (AnswerWarning.of(result),), error=result)
-        documents: list[Document] = []
-        repeated, skipped, cut = 0, result.skipped, 0
-        for page in result.pages:
-            try:
-                document = document_of(page, source, self._settings.max_page_chars)
-            except UnreadableError:
-                skipped += 1
-                continue
-            new = self._distinct.take(document)
-            if new is None:
-                repeated += 1
-                continue
-            cut += len(page.text) > self._settings.max_page_chars
-            documents.append(new)
-        warnings = list(result.warnings)
+        rows, warnings = read_pages(result, source)
+        taken = [self._distinct.take(document) for _, document in rows]
+        documents = [document for document in taken if document is not None]
         added = add_in_time(self._engines, self.engine, documents, deadline)
         self.pages += added
         if added < len(documents):
             left = len(documents) - added
             warnings.append(AnswerWarning("pages_left_out", f"{left} pages of {source} came too late to be read."))
-        if skipped:
-            warnings.append(AnswerWarning("records_skipped", f"{skipped} broken records of {source} were skipped."))
-        if cut:
-            read = f"the first {self._settings.max_page_chars:,} characters"
-            warnings.append(AnswerWarning("pages_cut", f"Of {cut} long pages of {source} only {read} were read."))
-        return Fetched(source, tuple(documents[:added]), repeated, skipped, tuple(warnings))
+        skipped = result.skipped + len(result.pages) - len(rows)
+        return Fetched(source, tuple(documents[:added]), len(taken) - len(documents), skipped, tuple(warnings))
 
 
 @contextmanager
@@ -220,7 +205,6 @@ def open_source_corpus(
     engines: DocumentEngines,
     sources: Sequence[Source],
     question: str,
-    settings: SourcesSettings,
     writer: str | None = None,
 ) -> Iterator[SourceCorpus]:
     """Open an empty corpus for one question, which lives in memory until the end of the `with` block.
@@ -229,11 +213,10 @@ def open_source_corpus(
         engines: of the process.
         sources: that are asked.
         question: the person's.
-        settings: how many pages, and how much of each.
         writer: of the answer, see `Engines.lease`.
     """
     with engines.for_documents([], NAME, only_sure=False, writer=writer) as engine:
-        yield SourceCorpus(engines, engine, sources, question, settings)
+        yield SourceCorpus(engines, engine, sources, question)
 
 
 def add_in_time(engines: DocumentEngines, engine: Engine, documents: Sequence[Document], deadline: Deadline) -> int:
@@ -264,13 +247,33 @@ def add_in_time(engines: DocumentEngines, engine: Engine, documents: Sequence[Do
     return added
 
 
-def document_of(page: SourcePage, source: str, max_chars: int) -> Document:
-    """Return a page as a document, its text cleaned and cut after `max_chars` characters.
+def read_pages(result: SourceResult, source: str) -> tuple[list[tuple[SourcePage, Document]], list[AnswerWarning]]:
+    """Return the pages that hold text, each with its document, and all that lowers their quality.
+
+    Args:
+        result: of a search.
+        source: its name.
+    """
+    rows = []
+    for page in result.pages:
+        with suppress(UnreadableError):
+            rows.append((page, document_of(page, source)))
+    warnings = list(result.warnings)
+    if skipped := result.skipped + len(result.pages) - len(rows):
+        warnings.append(AnswerWarning("records_skipped", f"{skipped} broken records of {source} were skipped."))
+    if cut := sum(len(page.text) > MAX_PAGE_CHARS for page, _ in rows):
+        told = f"Of {cut} long pages of {source} only the first {MAX_PAGE_CHARS:,} characters were read."
+        warnings.append(AnswerWarning("pages_cut", told))
+    return rows, warnings
+
+
+def document_of(page: SourcePage, source: str) -> Document:
+    """Return a page as a document, its text cleaned and cut after `MAX_PAGE_CHARS` characters.
 
     Raises:
         UnreadableError: it holds no text.
     """
-    text = clean_body(page.text[:max_chars])
+    text = clean_body(page.text[:MAX_PAGE_CHARS])
     url = web_address(page.url)
     published: dict[str, str] = {"published": page.published} if page.published else {}
     return Document(

@@ -63,8 +63,7 @@ class SourceEngine:
     ) -> Generator[Event, None, None]:
         query = self._query(inquiry, answer.question, deadline)
         yield steps.asking(self.sources, query)
-        settings = self._settings.sources
-        with open_source_corpus(self._engines, self._asked, answer.question, settings, inquiry.writer) as corpus:
+        with open_source_corpus(self._engines, self._asked, answer.question, inquiry.writer) as corpus:
             started = time.perf_counter()
             found = corpus.fetch(query, deadline)
             answer.timings_ms["fetch"] = ms_since(started)

@@ -25,7 +25,7 @@ from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Event
 from query_engine.synthesis.fallback_chain import Answer
 from settings import Settings
-from sources import steps
+from sources import corpus, steps
 from sources.corpus import DistinctDocuments, DocumentEngines, add_in_time
 
 NAME = "given pages"
@@ -140,7 +140,6 @@ class PageAnswers:
     def _read(self, pages: Sequence[GivenPage], deadline: Deadline) -> tuple[list[Document], list[AnswerWarning]]:
         """Return the documents of the pages that can be read in time, each text once, and what lowers the quality."""
         distinct, documents, warnings = DistinctDocuments(), [], []
-        max_chars = self._settings.sources.max_page_chars
         with self._readers.borrow() as reader:
             for number, page in enumerate(dict.fromkeys(pages)):
                 deadline.check_wanted("while the pages were read")
@@ -153,10 +152,10 @@ class PageAnswers:
                 except UnreadableError as error:
                     warnings.append(AnswerWarning("page_unread", f"{page.url}: {error.fact}"))
                     continue
-                if len(document.text) > max_chars:
-                    cut = f"Only the first {max_chars:,} characters of its text were read."
+                if len(document.text) > corpus.MAX_PAGE_CHARS:
+                    cut = f"Only the first {corpus.MAX_PAGE_CHARS:,} characters of its text were read."
                     warnings.append(AnswerWarning("pages_cut", f"{page.url}: {cut}"))
-                    document = replace(document, text=document.text[:max_chars])
+                    document = replace(document, text=document.text[: corpus.MAX_PAGE_CHARS])
                 new = distinct.take(document)
                 if new is not None:
                     documents.append(new)

@@ -15,7 +15,7 @@ import httpx
 from errors import SourceError
 from loopback import may_use_proxy
 from query_engine.runtime.deadline import Deadline
-from sources.tries import PassingError, try_often
+from sources.tries import TIMEOUT_S, PassingError, try_often
 
 # A hundred pages of a million characters.
 MAX_REPLY_BYTES = 100_000_000
@@ -31,15 +31,11 @@ class JsonClient:
     Attributes:
         source: its name, for messages.
         base_url: the service's address, before the path of a request.
-        timeout_s: of one try, from the connection to the reply's last byte.
-        attempts: tries of one request, 1 or more.
         headers: sent with each request; they may hold the key.
     """
 
     source: str
     base_url: str
-    timeout_s: float
-    attempts: int
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def get(self, path: str, params: Mapping[str, str], deadline: Deadline) -> Any:
@@ -57,13 +53,11 @@ class JsonClient:
 
     def _ask(self, method: str, path: str, deadline: Deadline, **request: Any) -> Any:
         url = f"{self.base_url.rstrip('/')}{path}"
-        return try_often(
-            lambda: asyncio.run(self._while_wanted(method, url, deadline, request)), self.attempts, deadline
-        )
+        return try_often(lambda: asyncio.run(self._while_wanted(method, url, deadline, request)), deadline)
 
     async def _while_wanted(self, method: str, url: str, deadline: Deadline, request: Mapping[str, Any]) -> Any:
         """Try once; only an asynchronous request can be given up while it waits."""
-        trying = asyncio.ensure_future(self._once(method, url, min(self.timeout_s, deadline.left_s()), request))
+        trying = asyncio.ensure_future(self._once(method, url, min(TIMEOUT_S, deadline.left_s()), request))
         try:
             while not trying.done():
                 deadline.check_wanted(f"while the source {self.source!r} was asked")

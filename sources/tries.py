@@ -17,6 +17,9 @@ from tenacity import (
 from errors import SourceError
 from query_engine.runtime.deadline import Deadline
 
+ATTEMPTS = 5
+# Of one try.
+TIMEOUT_S = 60.0
 PAUSE_S, MAX_PAUSE_S = 0.5, 20.0
 # A reserve for the try itself: a pause that leaves less is not worth it.
 LEAST_TRY_S = 0.1
@@ -40,15 +43,13 @@ class PassingError(Exception):
 
 def try_often(
     once: Callable[[], Reply],
-    attempts: int,
     deadline: Deadline,
     sleep: Callable[[float], None] | None = None,
 ) -> Reply:
-    """Return what `once` returns, tried again after a `PassingError`.
+    """Return what `once` returns, tried again after a `PassingError`, `ATTEMPTS` times at most.
 
     Args:
         once: one try; raises SourceError for what no further try can mend.
-        attempts: tries in all, 1 or more.
         deadline: no pause goes beyond it, and its `stop` ends a pause.
         sleep: pauses for seconds; waits for the deadline's `stop` if None.
 
@@ -62,7 +63,7 @@ def try_often(
         return once()
 
     def gives_up(state: RetryCallState) -> bool:
-        return state.attempt_number >= attempts or state.upcoming_sleep + LEAST_TRY_S > deadline.left_s()
+        return state.attempt_number >= ATTEMPTS or state.upcoming_sleep + LEAST_TRY_S > deadline.left_s()
 
     tries = Retrying(
         retry=retry_if_exception_type(PassingError),

@@ -107,8 +107,8 @@ async def table(
     """Return rows of the table that a step left, even while later steps run."""
 
     def page() -> JSONReply:
-        snapshot = service.pipelines.tasks.state_of(task_id, step).history[-1]
-        return JSONReply(view.table(snapshot, MAX_REPLY_BYTES, **wanted.model_dump()))
+        state = service.pipelines.tasks.state_of(task_id, step)
+        return JSONReply(view.table(state, MAX_REPLY_BYTES, **wanted.model_dump()))
 
     return await service.reading_table(page)
 

@@ -35,7 +35,6 @@ GROUPS: dict[str, Any] = {
     "rerank": True,
     "expansion": True,
     "answer": True,
-    "research": True,
     "llm": True,
     "chunk": True,
     "embed": {"model", "device", "precision", "query_prefix", "document_prefix"},

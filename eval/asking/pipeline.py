@@ -45,7 +45,7 @@ def read_pipeline(file: Path, engines: Engines, settings: Settings) -> tuple[Pla
     """
     body, registry = read_file(file), all_steps(settings.pipelines.steps_dir)
     services = services_of(engines, settings)
-    runner = Runner(services, None, settings.pipelines)
+    runner = Runner(services, None)
     return lambda question: read_plan(body, registry, services, query=question), runner
 
 

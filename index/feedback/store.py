@@ -120,8 +120,8 @@ class Limits:
     """
 
     keep_days: float
-    keep_rated_days: float
-    max_mb: float
+    keep_rated_days: float = 365
+    max_mb: float = 100
 
 
 class FeedbackStore:

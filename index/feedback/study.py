@@ -18,6 +18,7 @@ from index.disk import private_file, private_folder
 
 FILE_NAME = "study.sqlite"
 DAY_S = 86_400
+KEEP_DAYS = 365
 # The oldest go first.
 MOST_EVENTS = 1_000_000
 SWEEP_EVERY = 1000
@@ -59,15 +60,13 @@ class StudyLog:
 
     Args:
         folder: the index folder.
-        keep_days: for which an event is kept.
         clock: Unix time in seconds.
 
     Every method raises StudyError where the file cannot be written or is damaged.
     """
 
-    def __init__(self, folder: Path, keep_days: float, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, folder: Path, clock: Callable[[], float] = time.time) -> None:
         self.path = folder / FILE_NAME
-        self._keep_days = keep_days
         self._clock = clock
         self._lock = threading.Lock()
         self._database: sqlite3.Connection | None = None
@@ -80,17 +79,17 @@ class StudyLog:
         with self._opened() as database:
             database.execute(f"INSERT INTO events ({', '.join(COLUMNS)}) VALUES ({marks})", values)  # noqa: S608
             if self._noted % SWEEP_EVERY == 0:
-                database.execute("DELETE FROM events WHERE at_s < ?", [self._clock() - self._keep_days * DAY_S])
+                database.execute("DELETE FROM events WHERE at_s < ?", [self._clock() - KEEP_DAYS * DAY_S])
                 database.execute(
                     "DELETE FROM events WHERE number <= (SELECT MAX(number) FROM events) - ?", [MOST_EVENTS]
                 )
             self._noted += 1
 
     def events(self) -> Iterator[StudyEvent]:
-        """Yield the events of the last `keep_days`, in the order in which they ended."""
+        """Yield the events of the last `KEEP_DAYS`, in the order in which they ended."""
         if not self.path.is_file():
             return
-        after, oldest_s = 0, self._clock() - self._keep_days * DAY_S
+        after, oldest_s = 0, self._clock() - KEEP_DAYS * DAY_S
         while True:
             with self._opened() as database:
                 rows = database.execute(

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import llama_index.core
+from babel import Locale
 
 from index.lexical.language import function_words, question_language
 from index.lexical.tantivy_index import STOP_WORDS
@@ -23,24 +24,9 @@ from pipelines.state import PipelineState
 from pipelines.step import LanguageParameters, RowStep
 from pipelines.steps.languages import language_code
 
-STOPPED_LANGUAGES = {"en": "english", "de": "german", "fr": "french", "it": "italian"}
-SNOWBALL = {
-    "ar": "arabic",
-    "da": "danish",
-    "nl": "dutch",
-    "en": "english",
-    "fi": "finnish",
-    "fr": "french",
-    "de": "german",
-    "hu": "hungarian",
-    "it": "italian",
-    "no": "norwegian",
-    "pt": "portuguese",
-    "ro": "romanian",
-    "ru": "russian",
-    "es": "spanish",
-    "sv": "swedish",
-}
+STOPPED_LANGUAGES = ("en", "de", "fr", "it")
+# Those of NLTK's stemmer.
+SNOWBALL = ("ar", "da", "nl", "en", "fi", "fr", "de", "hu", "it", "no", "pt", "ro", "ru", "es", "sv")
 WORD = re.compile(r"\w+", re.UNICODE)
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 # What stands around a word.
@@ -156,14 +142,14 @@ class TextStemmer(PerLanguageStep):
 
     def changed(self, text: str, language: str) -> str:
         """Return the text with each word stemmed, everything between the words as it was."""
-        stem = _stemmer(SNOWBALL[language]).stem
+        stem = _stemmer(language).stem
         return WORD.sub(lambda word: str(stem(word[0])), text)
 
 
 @cache
 def stop_words(language: str) -> frozenset[str]:
     """Return the stop words of a language: NLTK's, which LlamaIndex ships, and those that the search leaves out."""
-    listed = (_NLTK_LISTS / STOPPED_LANGUAGES[language]).read_text("utf-8").split()
+    listed = (_NLTK_LISTS / _english_name(language)).read_text("utf-8").split()
     return frozenset(listed) | function_words(language) | (STOP_WORDS if language == "en" else frozenset())
 
 
@@ -177,4 +163,9 @@ def _without_article(word: str, stop: Container[str]) -> str:
 def _stemmer(language: str) -> Any:
     from nltk.stem.snowball import SnowballStemmer  # noqa: PLC0415  # seconds to import
 
-    return SnowballStemmer(language)
+    return SnowballStemmer(_english_name(language))
+
+
+def _english_name(language: str) -> str:
+    """Return what NLTK calls a language."""
+    return str(Locale(language).english_name).lower()

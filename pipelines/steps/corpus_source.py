@@ -9,13 +9,14 @@ from index.documents.filters import where
 from index.documents.span_tree import split_node_id
 from pipelines.handler import StepHandler
 from pipelines.parameters import ColumnName, JsonObject, StepParameters, Text, parameter, unknown
-from pipelines.services import Engine, Services
+from pipelines.services import Services
 from pipelines.state import ORIGINAL_RANK, PipelineState, Role
 from pipelines.step import FULL_TEXT, SourceStep, passages_as_columns
 from pipelines.steps.metadata_columns import METADATA, names_of, of_one_kind
 from query_engine.inquiry import Inquiry
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.passage import Passage
+from research.schema import Engine
 
 # The most that one retrieval gives.
 MAX_PASSAGES = 200

@@ -4,17 +4,14 @@ Flow: a table -> **here** -> fewer rows, in their order. Filters that the search
 sources.
 """
 
-import operator
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, Self
-
-from pydantic import model_validator
+from typing import Any, Literal
 
 from errors import StepError
 from index.documents.filters import where
 from index.documents.row_filter import keys_of, meeting
 from pipelines.handler import StepHandler
-from pipelines.parameters import ColumnName, JsonObject, OptionalColumn, StepParameters, Text, YesNo, parameter
+from pipelines.parameters import ColumnName, JsonObject, StepParameters, Text, YesNo, parameter
 from pipelines.services import Services
 from pipelines.state import ORIGINAL_RANK, PipelineState
 from pipelines.step import Step
@@ -102,87 +99,34 @@ class LabelFilter(Step):
         return kept(state, handler, [meets(labels) for labels in held])
 
 
-_OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "contains": lambda value, wanted: str(wanted).casefold() in str(value).casefold(),
-}
-
-
 class MetadataFilter(Step):
     """Keeps documents by their values."""
 
     id = "metadata_filter"
     name = "Metadata filter"
     category = "Filtering"
-    description = (
-        "Keeps documents whose values meet a condition: of one column, or a filter in the form that the search takes. "
-        "Those without a value are left out."
-    )
+    description = "Keeps documents that meet a filter in the form that the search takes, whose keys are columns."
     closed = True
 
     class Parameters(StepParameters):
         """The condition."""
 
-        column: OptionalColumn = parameter("", "Column", "Column that is compared.", column="reads")
-        operator: Literal["==", "!=", "<", "<=", ">", ">=", "contains"] = parameter(
-            "==", "Operator", "How the column is compared with the value."
-        )
-        value: bool | int | float | str | None = parameter(
-            None, "Value", "What it is compared with; numbers as numbers."
-        )
         filters: JsonObject = parameter(
-            None,
-            "Filter",
-            "In place of the three: LlamaIndex's MetadataFilters as JSON, whose keys are columns; `and`, `or`, `not`.",
+            ..., "Filter", "LlamaIndex's MetadataFilters as JSON, whose keys are columns; `and`, `or`, `not`."
         )
-
-        @model_validator(mode="after")
-        def _says_one_thing(self) -> Self:
-            if (self.filters is None) == (not self.column):
-                raise ValueError("give either `column` and `value`, or `filters`")
-            if self.column and self.value is None:
-                raise ValueError("`value` says what the column is compared with")
-            return self
 
     def check(self, services: Services) -> None:  # noqa: ARG002
         """Refuse a filter without meaning."""
-        if self.given.filters is not None:
-            where(self.given.filters)
+        where(self.given.filters)
 
     def reads(self) -> list[str]:
         """Return the columns that must be there."""
-        return super().reads() + keys_of(self.given.filters)
+        return keys_of(self.given.filters)
 
     def transform(self, state: PipelineState, handler: StepHandler) -> PipelineState:
         """Keep the rows that meet the condition."""
-        if self.given.filters is not None:
-            rows = state.rows(keys_of(self.given.filters))
-            return kept(state, handler, meeting(rows, self.given.filters))
-        values = state.values(self.given.column)
-        wanted = _as_kind(self.given.value, next((value for value in values if value is not None), None))
-        meets = _OPERATORS[self.given.operator]
-        try:
-            return kept(state, handler, [value is not None and bool(meets(value, wanted)) for value in values])
-        except TypeError as error:
-            raise StepError(
-                f"Column {self.given.column!r} cannot be compared with {self.given.value!r}.",
-                "Give a value of the column's kind.",
-            ) from error
-
-
-def _as_kind(value: Any, like: Any) -> Any:
-    """Return a value that a form sent as text as a number, where the column holds numbers."""
-    if isinstance(value, str) and isinstance(like, int | float) and not isinstance(like, bool):
-        try:
-            return float(value)
-        except ValueError:
-            return value
-    return str(value) if isinstance(like, str) else value
+        filters = self.given.filters
+        return kept(state, handler, meeting(state.rows(keys_of(filters)), filters))
 
 
 def kept(state: PipelineState, handler: StepHandler, meets: Sequence[bool]) -> PipelineState:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field
 
-from errors import PipelineError, SettingsError, UnreadableError
+from errors import PipelineError, SettingsError
 from index.documents.store import Document
 from pipelines.handler import StepHandler
 from pipelines.parameters import ColumnName, StepParameters, Text, embedding_parameter, parameter
@@ -21,7 +21,7 @@ from query_engine.runtime.deadline import Deadline
 from query_engine.text.well_formed import well_formed
 from sources.base import Source, SourcePage, SourceQuery
 from sources.build import open_source
-from sources.corpus import document_of
+from sources.corpus import read_pages
 
 INDEX_COLUMN = "_source_index_"
 MAX_PAGES = 500
@@ -80,20 +80,9 @@ class _ForeignSource(SourceStep):
         handler.progress(0, limit)
         deadline = Deadline(settings.answer.deadline_s, stop=handler.stop)
         found = self._open(handler.services).search(SourceQuery(state.query, limit, state.query), deadline)
-        most = settings.sources.max_page_chars
-        rows: list[tuple[SourcePage, Document]] = []
-        skipped = found.skipped
-        for page in found.pages:
-            try:
-                rows.append((page, document_of(page, self.source, most)))
-            except UnreadableError:
-                skipped += 1
-        for warning in found.warnings:
-            handler.warn(str(warning))
-        if skipped:
-            handler.warn(f"{skipped} broken records of {self.source} were skipped.")
-        if cut := sum(len(page.text) > most for page, _ in rows):
-            handler.warn(f"Of {cut} long pages only the first {most:,} characters were read.")
+        rows, warnings = read_pages(found, self.source)
+        for warning in warnings:
+            handler.warn(warning.text)
         if not rows:
             handler.warn(f"The source {self.source!r} returned nothing for this query.")
         handler.progress(len(rows), len(rows))

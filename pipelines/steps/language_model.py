@@ -1,6 +1,6 @@
 """Ask the language model of the service from a step: which model, how long, and what counts as no reply.
 
-A step that names a model which the service does not have goes on without a language model, and warns.
+Without a language model, or with another one than it names, a step goes on by other means, and warns.
 
 Flow: `language_model_reranking.py`, `model_marking.py`, `model_summaries.py` -> **here** -> `query_engine/llms/`, which
 bounds prompts and replies. A call ends when the task is cancelled. A model that fails fails the step; a reply that says
@@ -10,7 +10,7 @@ nothing of use is the step's to judge.
 from pathlib import Path
 from typing import Any
 
-from errors import LLMError, PipelineError
+from errors import LLMError
 from pipelines.handler import StepHandler
 from pipelines.parameters import parameter
 from pipelines.services import Services
@@ -19,7 +19,6 @@ from query_engine.llms.helper import PromptHelper
 from query_engine.runtime.deadline import Deadline
 from query_engine.synthesis.build import EXTRACTIVE, QUOTES
 
-SETTINGS = "RAG_LLM__PROVIDER or RAG_LLM__QUERY_MODEL"
 # The model answered, and nothing of what it wrote is of use: no failure of the server.
 NOTHING_OF_USE = frozenset({"llm_empty", "llm_reasoning"})
 
@@ -32,35 +31,6 @@ def model_parameter() -> Any:
         "The service's language model, by its name; empty stands for it. Another name: the step goes on without a "
         "language model and warns.",
     )
-
-
-def loaded_model(services: Services) -> LoadedModel:
-    """Return the language model of the service.
-
-    Raises:
-        PipelineError: there is none.
-    """
-    model = services.model()
-    if model is None:
-        raise PipelineError(
-            "This service has no language model.",
-            f"Start it with {SETTINGS} set, or leave out the step.",
-        )
-    return model
-
-
-def check_model(services: Services, wanted: str) -> None:
-    """Refuse a step that needs the language model, before any work begins.
-
-    Args:
-        services: of the service.
-        wanted: the parameter `model`.
-
-    Raises:
-        PipelineError: there is no model, and none is named.
-    """
-    if not wanted:
-        loaded_model(services)
 
 
 def has_model(handler: StepHandler, wanted: str, instead: str) -> bool:
@@ -101,18 +71,21 @@ def _unserved(services: Services, wanted: str) -> str:
 
 
 class ModelCalls:
-    """The language model, as one step asks it.
+    """The language model, as one step asks it; see `has_model`.
 
     Args:
         handler: of the step.
 
     Attributes:
+        model: as it was loaded.
         name: of the model and its place; part of the row cache's keys.
         helper: bounds what goes into a prompt.
     """
 
     def __init__(self, handler: StepHandler) -> None:
-        model, self._settings = loaded_model(handler.services), handler.services.settings
+        model, self._settings = handler.services.model(), handler.services.settings
+        assert model is not None, "`has_model` is asked first"
+        self.model = model
         self._stop = handler.stop
         self.name = model.label
         self.helper = PromptHelper(model, self._settings.llm.max_new_tokens)

@@ -18,7 +18,7 @@ from pipelines.handler import StepHandler
 from pipelines.parameters import Text, parameter
 from pipelines.services import Services
 from pipelines.step import RerankerStep
-from pipelines.steps.language_model import ModelCalls, check_model, has_model, model_parameter
+from pipelines.steps.language_model import ModelCalls, has_model, model_parameter
 from pipelines.steps.model_reranking import by_embedding
 from query_engine.llms.helper import PromptHelper
 from query_engine.retrieval.reranking.listwise import (
@@ -51,12 +51,8 @@ class _ModelReranker(RerankerStep):
 
         model: Text = model_parameter()
 
-    def check(self, services: Services) -> None:
-        """Refuse where there is no such model."""
-        check_model(services, self.given.model)
-
     def scores(self, query: str, texts: list[str], handler: StepHandler) -> Sequence[float]:
-        """Return the model's scores; where it is not the wanted one, those of the embedding model."""
+        """Return the model's scores; where there is none, or another one is wanted, those of the embedding model."""
         if has_model(handler, self.given.model, "The embedding model ranks instead."):
             return self.model_scores(query, texts, handler)
         return by_embedding(query, texts, handler)
@@ -151,8 +147,7 @@ class GroupReranker(_ModelReranker):
         )
 
     def check(self, services: Services) -> None:
-        """Refuse where there is no such model, or where its replies are too short for a window."""
-        super().check(services)
+        """Refuse a window that the model's replies are too short for."""
         wanted, most = self.given.window_size * TOKENS_PER_NUMBER, services.settings.llm.max_new_tokens
         if wanted > most:
             raise PipelineError(

@@ -11,9 +11,9 @@ from typing import Any
 from index.lexical.language import question_language
 from ingestion.reading.language import namer
 from pipelines.handler import StepHandler
-from pipelines.parameters import ColumnName, StepParameters, Text, parameter
+from pipelines.parameters import ColumnName, Text, parameter
 from pipelines.state import PipelineState
-from pipelines.step import FULL_TEXT, RowStep, Step
+from pipelines.step import FULL_TEXT, QueryParameters, RowStep, Step
 from pipelines.steps.language_model import asks_model, has_model, model_parameter
 from pipelines.steps.model_marking import MARK, model_marks
 from pipelines.steps.relevance import best_spans, read_texts
@@ -71,16 +71,14 @@ class RelevanceMarking(Step):
     category = "Metadata Analysis"
     description = (
         "Marks the sentences of each document that answer the query, between two asterisks, and says where they "
-        "stand; by the service's reader, or by the language model that `model` names, which copies the text."
+        "stand; by the service's reader, or by the language model that `model` names."
     )
+    version = 2  # the model names sentences, and no longer copies the text
     closed = True
 
-    class Parameters(StepParameters):
-        """What is read, and by which query."""
+    class Parameters(QueryParameters):
+        """Where it writes, and who marks."""
 
-        input_column: ColumnName = parameter(
-            FULL_TEXT, "Input column", "Column that is read.", column="reads", offered=(FULL_TEXT,)
-        )
         output_column: ColumnName = parameter(
             "highlight-full-text", "Output column", "Column for the text with its marks.", column="writes"
         )
@@ -90,7 +88,6 @@ class RelevanceMarking(Step):
             "Column for the marked sentences: start, end and quote of each; in the document where the text is its own.",
             column="writes",
         )
-        query: Text = parameter("", "Optional query", "Query of this step alone; empty: the pipeline's.")
         model: Text = model_parameter()
 
     def transform(self, state: PipelineState, handler: StepHandler) -> PipelineState:

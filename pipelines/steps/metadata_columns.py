@@ -6,14 +6,12 @@ Flow: a source's parameter `metadata_columns` -> **here** -> names of columns, a
 from typing import Any
 
 from pipelines.parameters import MAX_NAME_CHARS, parameter
+from pipelines.state import is_column
 from query_engine.text.well_formed import well_formed
 
 METADATA: Any = parameter(
     "", "Metadata", "Comma-separated names of the documents' metadata that become columns of their own."
 )
-
-# The kind of a list whose items differ, and of numbers beyond 64 bits.
-MIXED = (list, object)
 
 
 def names_of(given: str) -> list[str]:
@@ -24,8 +22,7 @@ def names_of(given: str) -> list[str]:
 def of_one_kind(values: list[Any]) -> list[Any]:
     """Return a metadata field as a column: values of different kinds, and what no column holds, as text."""
     values = [_storable(value) for value in values]
-    kinds = {_kind(value) for value in values if value is not None}
-    if MIXED not in kinds and (len(kinds) <= 1 or kinds <= {int, float}):
+    if is_column(values):
         return values
     return [
         value if value is None else ", ".join(map(str, value)) if isinstance(value, list) else str(value)
@@ -39,15 +36,3 @@ def _storable(value: Any) -> Any:
     if isinstance(value, dict):
         return well_formed(str(value))
     return well_formed(value) if isinstance(value, str) else value
-
-
-def _kind(value: Any) -> Any:
-    """Return what a value is, of a list also what it holds."""
-    if isinstance(value, int) and not isinstance(value, bool) and not -(2**63) <= value < 2**63:
-        return MIXED
-    if not isinstance(value, list):
-        return type(value)
-    if any(isinstance(one, list) or _kind(one) == MIXED for one in value):
-        return MIXED
-    inside = {float if isinstance(one, int | float) and not isinstance(one, bool) else type(one) for one in value}
-    return (list, next(iter(inside), str)) if len(inside) <= 1 else MIXED

@@ -5,22 +5,19 @@ prompt for summaries -> **here** -> text with `[n]`, what it cites, warnings.
 """
 
 import re
-import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from errors import LLMError, OutOfTimeError
+from errors import LLMError
 from index.documents.sentences import split_sentences
 from pipelines.handler import StepHandler
 from pipelines.state import Row
-from pipelines.steps.language_model import NOTHING_OF_USE, ModelCalls, loaded_model
-from query_engine.runtime.threads import BackgroundIterator
+from pipelines.steps.language_model import NOTHING_OF_USE, ModelCalls
 from query_engine.schema.citations import Citations
 from query_engine.schema.events import Citation, Restarted
 from query_engine.schema.passage import Passage
 from query_engine.schema.source import Source
-from query_engine.synthesis.base import Piece
 from query_engine.synthesis.build import build_synthesizer
 from query_engine.synthesis.generative import GenerativeSynthesizer
 from query_engine.synthesis.unsupported import Held, unsupported
@@ -89,7 +86,7 @@ class SummaryWriter:
         services = self._handler.services
         llm = services.settings.llm.model_copy(update={"prompt": PROMPT})
         settings = services.settings.model_copy(update={"llm": llm})
-        writer = build_synthesizer(settings, loaded_model(services))
+        writer = build_synthesizer(settings, self._calls.model)
         for request, documents in rows:
             yield asdict(self._one(writer, request, documents))
 
@@ -119,30 +116,17 @@ class SummaryWriter:
         self, writer: GenerativeSynthesizer, request: str, passages: list[Passage], citations: Citations
     ) -> tuple[str, int]:
         """Return what the model wrote, one sentence more than wanted at most, and how many quotes it had by then."""
-
-        def pieces(stop: threading.Event) -> Iterator[tuple[Piece, int]]:
-            for piece in writer.write(request, [*map(Source, passages)], citations, stop):
-                yield piece, citations.recorded
-            yield "", citations.recorded  # what ends with the text is cited after it
-
-        reading = BackgroundIterator(pieces)
-        text, recorded = "", 0
-        try:
-            for piece, recorded in reading.read(self._calls.deadline()):  # noqa: B007  # the last one counts
-                if isinstance(piece, Restarted):
-                    text = ""
-                elif isinstance(piece, str):
-                    text += piece
-                if len(split_sentences(text)) > self._sentences:
-                    break
-        except TimeoutError:
-            raise OutOfTimeError(
-                "The language model had not finished a summary in time.", "Raise RAG_ANSWER__DEADLINE_S."
-            ) from None
-        finally:
-            reading.stop()
-            reading.join()
-        return text, recorded
+        deadline, text = self._calls.deadline(), ""
+        for piece in writer.write(request, [*map(Source, passages)], citations, self._handler.stop):
+            deadline.check("while the language model was writing a summary")
+            if isinstance(piece, Restarted):
+                text = ""
+            elif isinstance(piece, str):
+                text += piece
+            if len(split_sentences(text)) > self._sentences:
+                return text, citations.recorded
+        self._handler.check()  # the writer falls silent when the task is cancelled
+        return text, citations.recorded  # what ends with the text is cited after it
 
 
 def _first_sentences(text: str, count: int) -> str:

@@ -8,9 +8,9 @@ import math
 from typing import Any
 
 from pipelines.handler import StepHandler
-from pipelines.parameters import ColumnName, StepParameters, Text, parameter
+from pipelines.parameters import ColumnName, Text, parameter
 from pipelines.state import PipelineState, Row
-from pipelines.step import FULL_TEXT, RowStep, Step
+from pipelines.step import FULL_TEXT, QueryParameters, RowStep, Step
 from pipelines.steps.language_model import asks_model, has_model, model_parameter
 from pipelines.steps.model_summaries import SummaryWriter
 from pipelines.steps.relevance import Scored, best_spans, read_texts
@@ -75,15 +75,11 @@ class ResultsSummarizer(Step):
     )
     closed = True
 
-    class Parameters(StepParameters):
-        """What is read, and how much is written."""
+    class Parameters(QueryParameters):
+        """How much is written, and by whom."""
 
-        input_column: ColumnName = parameter(
-            FULL_TEXT, "Input column", "Column that is read.", column="reads", offered=(FULL_TEXT,)
-        )
         output_column: ColumnName = parameter("Summary", "Title", "Title of the summary among the aggregated data.")
         sentences: int = parameter(5, "Sentences", "Sentences of the summary, at most.", ge=1, le=20)
-        query: Text = parameter("", "Optional query", "Query of this step alone; empty: the pipeline's.")
         model: Text = model_parameter()
 
     def transform(self, state: PipelineState, handler: StepHandler) -> PipelineState:

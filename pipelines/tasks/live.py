@@ -66,8 +66,7 @@ class LiveTask:
         Raises:
             FailedStepError: there is no room for it.
         """
-        snapshot = state.history[-1]
-        self.note(f"Finished {planned.label}: {state.count} documents in {snapshot.seconds:.3f} seconds")
+        self.note(f"Finished {planned.label}: {state.count} documents in {state.history[-1].seconds:.3f} seconds")
         try:
             self._keeper.keep(state, self.log)
         except StepError as error:

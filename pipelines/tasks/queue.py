@@ -1,4 +1,4 @@
-"""Run tasks in separate threads, a few at a time, in the order of submission.
+"""Run tasks in a thread of their own, one at a time, in the order of submission.
 
 Flow: a route submits a pipeline -> **here** -> `running.py` in a thread -> the store. Questions have other slots
 (`api/admission.py`), so no question waits for a task. A task that runs when the process ends continues from its last
@@ -39,7 +39,7 @@ class TaskQueue:
         store: keeps them.
         runner: runs them.
         registry: the steps that there are.
-        settings: slots, queue and lifetime.
+        settings: lifetime.
 
     Attributes:
         store: as given.
@@ -55,12 +55,12 @@ class TaskQueue:
         self._changed = threading.Condition()
         self._live: dict[str, LiveTask] = {}
         self._awaited: dict[str, Future[None]] = {}
-        self._threads: list[threading.Thread] = []
+        self._thread: threading.Thread | None = None
         self._stopping = False
         self._expire()
         if store.recover():
             with self._changed:
-                self._start_threads()
+                self._start_thread()
 
     def submit(self, body: object, mark: Callable[[str], str] = lambda _: "") -> str:
         """Check a pipeline, put it in line, and return the task's id.
@@ -79,7 +79,7 @@ class TaskQueue:
         self._expire()
         with self._changed:
             task_id = self.store.add(plan.body, MAX_WAITING, mark)
-            self._start_threads()
+            self._start_thread()
             self._changed.notify()
         return task_id
 
@@ -154,18 +154,16 @@ class TaskQueue:
             self._changed.notify_all()
 
     def close(self) -> None:
-        """Stop, wait some seconds for the threads, and close the file."""
+        """Stop, wait some seconds for the thread, and close the file."""
         self.stop()
-        end_s = time.monotonic() + STOP_WITHIN_S
-        for thread in self._threads:
-            thread.join(max(0.0, end_s - time.monotonic()))
+        if self._thread is not None:
+            self._thread.join(STOP_WITHIN_S)
         self.store.close()
 
-    def _start_threads(self) -> None:
-        while len(self._threads) < self._settings.slots and not self._stopping:
-            thread = threading.Thread(target=self._work, daemon=True, name=f"task {len(self._threads) + 1}")
-            self._threads.append(thread)
-            thread.start()
+    def _start_thread(self) -> None:
+        if self._thread is None and not self._stopping:
+            self._thread = threading.Thread(target=self._work, daemon=True, name="tasks")
+            self._thread.start()
 
     def _work(self) -> None:
         while (taken := self._take()) is not None:
@@ -181,7 +179,7 @@ class TaskQueue:
                     logger.warning("No task can be taken: %s", error)
                     task = None
                 if task is not None:
-                    keeper = TableKeeper(self.store, task.id, self._settings.max_table_mb * 1_000_000)
+                    keeper = TableKeeper(self.store, task.id)
                     live = self._live[task.id] = LiveTask(task.id, keeper, task.log)
                     return task, live
                 self._changed.wait()

@@ -40,7 +40,7 @@ CREATE TABLE IF NOT EXISTS snapshots (
     PRIMARY KEY (task_id, step));
 CREATE TABLE IF NOT EXISTS pipelines (
     number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, name TEXT NOT NULL, body TEXT NOT NULL,
-    created_s REAL NOT NULL, brief TEXT);
+    created_s REAL NOT NULL, brief TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS chats (
     id TEXT PRIMARY KEY, task_id TEXT NOT NULL REFERENCES tasks (id) ON DELETE CASCADE,
     model TEXT NOT NULL, text_column TEXT NOT NULL, created_s REAL NOT NULL);
@@ -122,7 +122,6 @@ class TaskStore:
             self._database.execute("PRAGMA synchronous=NORMAL")
             self._database.execute("PRAGMA foreign_keys=ON")  # a chat goes with its task
             self._database.executescript(_TABLES)
-            self._add_columns()
 
     def add(self, body: dict[str, Any], most_queued: int, mark: Callable[[str], str] = lambda _: "") -> str:
         """Put a task in line and return its id.
@@ -310,18 +309,6 @@ class TaskStore:
             self._database.close()
         if self._held is not None:
             self._held.close()
-
-    def _add_columns(self) -> None:
-        """Bring a file of an earlier version up to this one: it listed pipelines by reading all of their bodies."""
-        if "mark" not in [row["name"] for row in self._database.execute("PRAGMA table_info(tasks)")]:
-            self._database.execute("ALTER TABLE tasks ADD COLUMN mark TEXT NOT NULL DEFAULT ''")
-        names = [row["name"] for row in self._database.execute("PRAGMA table_info(pipelines)")]
-        if "brief" not in names:
-            self._database.execute("ALTER TABLE pipelines ADD COLUMN brief TEXT")
-        for row in self._database.execute("SELECT id FROM pipelines WHERE brief IS NULL").fetchall():
-            body = self._database.execute("SELECT body FROM pipelines WHERE id = ?", [row["id"]]).fetchone()["body"]
-            values = [_brief(json.loads(body)), row["id"]]
-            self._database.execute("UPDATE pipelines SET brief = ? WHERE id = ?", values)
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:

@@ -7,6 +7,7 @@ one step's table, whole or some columns of it. No earlier table is read for it.
 from collections.abc import Collection
 
 from errors import StepError
+from pipelines import running
 from pipelines.state import PipelineState, from_bytes, from_facts, joined, to_bytes, to_facts, unchanged
 from pipelines.tasks.store import TaskStore
 
@@ -17,13 +18,11 @@ class TableKeeper:
     Args:
         store: of the tasks.
         task_id: names the task.
-        most_bytes: that its tables may take in the file.
     """
 
-    def __init__(self, store: TaskStore, task_id: str, most_bytes: int) -> None:
+    def __init__(self, store: TaskStore, task_id: str) -> None:
         self._store = store
         self._task_id = task_id
-        self._most_bytes = most_bytes
         self._last = PipelineState("")
         # Column of the last table -> the step with whose columns it is kept.
         self._places: dict[str, int] = {}
@@ -35,16 +34,16 @@ class TableKeeper:
             StepError: the task's tables take too much room.
             TasksUnavailableError: the disk refuses.
         """
-        snapshot = state.history[-1]
-        places = {name: self._places[name] if self._is_kept(name, state) else snapshot.step for name in state.columns}
-        changed = to_bytes(state.documents.select([name for name, step in places.items() if step == snapshot.step]))
+        number = state.history[-1].step
+        places = {name: self._places[name] if self._is_kept(name, state) else number for name in state.columns}
+        changed = to_bytes(state.documents.select([name for name, step in places.items() if step == number]))
         size = self._store.size(self._task_id) + len(changed)
-        if size > self._most_bytes:
+        if size > running.MAX_TABLE_BYTES:
             raise StepError(
-                f"The tables of this task take {size:,} bytes on disk; {self._most_bytes:,} are allowed.",
-                "Ask for fewer documents or steps, or raise RAG_PIPELINES__MAX_TABLE_MB.",
+                f"The tables of this task take {size:,} bytes on disk; {running.MAX_TABLE_BYTES:,} are allowed.",
+                "Ask for fewer documents or steps.",
             )
-        self._store.keep(self._task_id, snapshot.step, to_facts(state, snapshot, places), changed, list(log))
+        self._store.keep(self._task_id, number, to_facts(state, places), changed, list(log))
         self._last, self._places = state, places
 
     def _is_kept(self, name: str, state: PipelineState) -> bool:
@@ -56,8 +55,6 @@ def read_state(
 ) -> PipelineState:
     """Return how things stood after a step; a new state before the first one.
 
-    Its history has no tables but the last one.
-
     Args:
         store: of the tasks.
         task_id: names the task.
@@ -68,11 +65,7 @@ def read_state(
     facts = [one for one in store.facts(task_id) if step is None or one["step"] <= step]
     if not facts or (step is not None and facts[-1]["step"] != step):
         return PipelineState(query)
-    last = facts[-1]
-    # An earlier version kept whole tables, and said nothing of columns.
-    places: dict[str, int] | None = last.get("columns")
-    if places is None:
-        return from_facts(facts, from_bytes(store.columns_of(task_id, last["step"]), columns))
+    places: dict[str, int] = facts[-1]["columns"]
     wanted = [name for name in places if columns is None or name in columns]
     read = {
         place: from_bytes(store.columns_of(task_id, place), [name for name in wanted if places[name] == place])

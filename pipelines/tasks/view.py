@@ -8,7 +8,7 @@ import json
 from typing import Any
 
 from pipelines.registry import Registry
-from pipelines.state import ROLES, PipelineState, Snapshot, each_record
+from pipelines.state import ROLES, PipelineState, each_record
 from pipelines.tasks.live import LiveTask
 from pipelines.tasks.store import Task
 
@@ -88,11 +88,11 @@ def _result(state: PipelineState | None, facts: list[dict[str, Any]], rows: list
     }
 
 
-def table(snapshot: Snapshot, most_bytes: int, *, offset: int, limit: int, cell_chars: int) -> dict[str, Any]:
+def table(state: PipelineState, most_bytes: int, *, offset: int, limit: int, cell_chars: int) -> dict[str, Any]:
     """Return a page of the table after a step, for people to look at.
 
     Args:
-        snapshot: the step's.
+        state: after the step.
         most_bytes: of the rows; the page has fewer of them where they are larger, and one at least.
         offset: rows that are left out at the beginning.
         limit: rows, at most.
@@ -102,13 +102,10 @@ def table(snapshot: Snapshot, most_bytes: int, *, offset: int, limit: int, cell_
         `step`, `id`, `count` (rows of the whole table), `columns` (`id` and what each is for: `rank`, `text`, `chip`;
         those without a use as well), `rows`, and `cut`: how many of their cells are.
     """
-    columns = [
-        {"id": name, **{role: role in snapshot.roles.get(name, ()) for role in ROLES}}
-        for name in snapshot.documents.column_names
-    ]
+    columns = [{"id": name, **{role: role in state.roles.get(name, ()) for role in ROLES}} for name in state.columns]
     rows: list[dict[str, Any]] = []
     cut = size = 0
-    for row in each_record(snapshot.documents.slice(offset, limit)):
+    for row in each_record(state.documents.slice(offset, limit)):
         cut_before = cut
         for name, value in row.items():
             text = value if value is None or isinstance(value, int | float | str) else _json(value)
@@ -120,8 +117,15 @@ def table(snapshot: Snapshot, most_bytes: int, *, offset: int, limit: int, cell_
             cut = cut_before
             break
         rows.append(row)
-    count = int(snapshot.documents.num_rows)
-    return {"step": snapshot.step, "id": snapshot.name, "count": count, "columns": columns, "rows": rows, "cut": cut}
+    record = state.history[-1]
+    return {
+        "step": record.step,
+        "id": record.name,
+        "count": state.count,
+        "columns": columns,
+        "rows": rows,
+        "cut": cut,
+    }
 
 
 def _rows(state: PipelineState, most_bytes: int) -> list[str]:

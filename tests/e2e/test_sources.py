@@ -23,7 +23,6 @@ def test_the_competitions_client_reads_an_answer_from_sources(variables: dict[st
             "RAG_SOURCES__CLUEWEB_KEY": "secret",
             "RAG_SOURCES__FINEWEB_URL": web.url,
             "RAG_SOURCES__FINEWEB_KEY": "unused",
-            "RAG_SOURCES__ATTEMPTS": "1",
             "RAG_INDEX__DIR": str(folder / "no-index"),
         }
         web.play(Fault(broken_records=BROKEN_RECORDS), Fault(500, b"{}"))

@@ -25,6 +25,8 @@ from tests.fakes.llm import ReplyingLLM
 from tests.fakes.reading import WordReader
 from tests.servers.scripted_llm import ScriptedLLM
 
+Start = Callable[..., Pipelines]
+"""Opens pipelines as `fake_pipelines` does; the test's fixture closes them."""
 TEXTS = ("Wind turns blades.", "The sun heats salt.", "Rain falls on the hills.")
 
 
@@ -144,7 +146,7 @@ def run_body(
     """Check a body and run it to its end."""
     services = services or fake_services()
     plan = read_plan(body, a_registry(*steps), services)
-    runner = Runner(services, cache, services.settings.pipelines)
+    runner = Runner(services, cache)
     return runner.run(plan, watcher or Noting(), threading.Event())
 
 
@@ -163,7 +165,7 @@ def cancel_in_call(server: ScriptedLLM, body: dict[str, Any], watcher: Noting) -
 
     def run() -> None:
         try:
-            Runner(services, None, services.settings.pipelines).run(plan, watcher, stop)
+            Runner(services, None).run(plan, watcher, stop)
         except BaseException as error:  # noqa: BLE001  # looked at by the test
             outcome.append(error)
 

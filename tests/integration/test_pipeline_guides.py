@@ -103,7 +103,7 @@ def sample_engines(settings: Settings) -> Engines:
 
 def run(body: Any, services: Services, steps: Path | None = None) -> PipelineState:
     plan = read_plan(body, all_steps(steps), services)
-    return Runner(services, None, services.settings.pipelines).run(plan, Noting(), threading.Event())
+    return Runner(services, None).run(plan, Noting(), threading.Event())
 
 
 def summary(services: Services) -> str:

@@ -32,7 +32,6 @@ def test_a_default_pipeline_that_is_no_object_is_refused_by_its_name(given: str)
     [
         ("RAG_RETRIEVAL__FUSION", "RAG_RETRIEVAL__DENSE_SHARE"),
         ("RAG_SOURCES__CLUEWEB_RERANK", "RAG_SOURCES__CLUEWEB_OPTIONS"),
-        ("RAG_EXPANSION__FEEDBACK", "Unset it"),
         ("RAG_ANSWER__SPELLING", "Unset it"),
     ],
 )

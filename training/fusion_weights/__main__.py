@@ -1,8 +1,8 @@
 """`python -m training.fusion_weights`: fit the weights of the tree's evidence.
 
 Flow: questions about real documentation (`training/reader/data`) -> our engine searches each once -> `fit.py` ->
-weights and a table of places on stdout; with `--data`, what each part brings on data sets. The shipped weights are in
-`query_engine/retrieval/fusion.py`; this command prints weights and writes no file.
+weights and a table of places on stdout. The shipped weights are in `query_engine/retrieval/fusion.py`; this command
+writes no file.
 """
 
 import missing_packages  # noqa: F401, I001  # first, to tell which package the imports below lack
@@ -12,12 +12,10 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 
-from bench.arguments import add_limit, add_sets, choose_sets
+from bench.arguments import add_limit
 from bench.build import open_engine
 from bench.datasets import DataSet
 from errors import QuestionError, run_command
-from eval.questions.files import read_cases
-from eval.metrics import BUDGETS_CHARS
 from query_engine.question.validation import clean_question
 from query_engine.retrieval.fusion import WEIGHTS
 from query_engine.schema.query import Query
@@ -34,9 +32,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m training.fusion_weights",
         description="Ask every question once, fit the weights, and print them with the places of the right leaves in "
-        "five folds; with --data, also what each part of retrieval brings.",
+        "five folds.",
     )
-    add_sets(parser)
     add_limit(parser)
     arguments = parser.parse_args(argv)
     return run_command(lambda: _fit(arguments, load_settings()))
@@ -49,10 +46,6 @@ def _fit(arguments: argparse.Namespace, settings: Settings) -> int:
     print(json.dumps({scorer: round(weight, 3) for scorer, weight in weights.items()}), end="\n\n")
     shipped = [one.place(WEIGHTS) for one in asked]
     print(fit.places_table(asked, {"shipped": shipped, "in folds": fit.in_folds(asked, WEIGHTS)}))
-    if arguments.data is not None:
-        options = settings.retrieval.model_copy(update={"budget_chars": max(BUDGETS_CHARS)})
-        found = [one for data_set in choose_sets(arguments) for one in _found(data_set, settings, arguments.limit)]
-        print(f"\n{fit.parts_table(found, options, WEIGHTS)}")
     return 0
 
 
@@ -68,13 +61,6 @@ def _ranked(name: str, settings: Settings, limit: int | None) -> Iterator[fit.Ra
                 continue
             if spans:
                 yield fit.ranked(name, retriever.find(Query(question)), row["doc"], spans)
-
-
-def _found(data_set: DataSet, settings: Settings, limit: int | None) -> Iterator[fit.Asked]:
-    with open_engine(data_set, settings) as engine:
-        retriever = engine.search.leaf_retriever(settings.retrieval)
-        for case in read_cases(data_set.questions)[:limit]:
-            yield fit.Asked(data_set.name, case, retriever.find(Query(case.question)))
 
 
 if __name__ == "__main__":

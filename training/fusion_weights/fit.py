@@ -1,26 +1,22 @@
-"""Fit the weights of the tree's evidence; report how well they generalise, and what each part of retrieval adds.
+"""Fit the weights of the tree's evidence, and report how well they generalise.
 
-Flow: questions with regions, searched once -> **here** -> weights and a table of places; data sets -> a table of parts.
+Flow: questions with regions, searched once -> **here** -> weights and a table of places. What each part of retrieval
+adds, `bench ablate` measures.
 
 The weights make the leaves that answer the likeliest of all that were found (`listwise.py`). None is negative, and
 `names` is at least `LEAST_NAMES`: each of these questions is about one manual, where names of files mislead, but
 filings of companies are found by nothing else.
 """
 
-import statistics
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from eval.cases import Case
-from eval.metrics import Scores, score_passages
 from eval.tables import aligned, figure
 from index.documents.span_tree import split_node_id
-from query_engine.retrieval.fusion import SCORERS, Candidates, Scorer, fuse_plainly, leaf_values, score_leaves
-from query_engine.retrieval.merging.selection import choose_passages
-from settings import RetrievalSettings
+from query_engine.retrieval.fusion import SCORERS, Candidates, Scorer, leaf_values
 from training.listwise import Array, listwise_fit
 
 Weights = Mapping[Scorer, float]
@@ -93,56 +89,6 @@ def places_table(asked: Sequence[Ranked], systems: Mapping[str, Sequence[float]]
         shares = [np.mean([places[at] <= most for at in own]) for places in systems.values() for most in PLACES]
         lines.append([name, str(len(own)), *(figure(float(share)) for share in shares)])
     return aligned(["set", "questions", *header], lines)
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A question of a data set with what the searches found for it."""
-
-    set_name: str
-    case: Case
-    found: Candidates
-
-    def scored(self, options: RetrievalSettings, weights: Weights) -> Scores:
-        """Return the metrics of the passages that a question gets."""
-        hits = (
-            score_leaves(self.found, weights)
-            if options.dense_share is None
-            else fuse_plainly(self.found, options.dense_share)
-        )
-        groups = choose_passages(hits, self.found.documents, options)
-        return score_passages(self.case, [group.passage() for group in groups])
-
-
-def variants(options: RetrievalSettings, weights: Weights) -> dict[str, tuple[RetrievalSettings, Weights]]:
-    """Return the variants to compare: all parts on, and each of them off."""
-    table: dict[str, tuple[RetrievalSettings, Weights]] = {"all on": (options, weights)}
-    for scorer in SCORERS:
-        table[f"without {scorer}"] = (options, _normalised({**weights, scorer: 0.0}))
-    table["only dense and lexical"] = (options, {**dict.fromkeys(SCORERS, 0.0), "dense": 0.68, "lexical": 0.32})
-    table["plain fusion 60/40"] = (options.model_copy(update={"dense_share": 0.6}), weights)
-    table["leaves, unmerged"] = (options.model_copy(update={"merge": False}), weights)
-    return table
-
-
-def parts_table(asked: Sequence[Asked], options: RetrievalSettings, weights: Weights) -> str:
-    """Return a Markdown table: each variant's mean metric by set, and the mean of those."""
-    names = list(dict.fromkeys(one.set_name for one in asked))
-    lines = []
-    for variant, given in variants(options, weights).items():
-        scored = [(one.set_name, one.scored(*given)) for one in asked]
-        means = [_mean([scores for of_set, scores in scored if of_set == name]) for name in names]
-        lines.append([variant, *map(figure, (*means, statistics.fmean(means)))])
-    return aligned(["variant", *names, "mean"], lines)
-
-
-def _mean(scored: Sequence[Scores]) -> float:
-    """Return the mean of a set's metrics, each over the questions that have it."""
-    values: dict[str, list[float]] = {}
-    for scores in scored:
-        for metric, value in scores.items():
-            values.setdefault(metric, []).append(value)
-    return statistics.fmean(map(statistics.fmean, values.values())) if values else 0.0
 
 
 def _vector(weights: Weights) -> Array:

@@ -36,15 +36,18 @@ def engines(model_cache: Path) -> Iterator[Engines]:
         yield opened
 
 
+@pytest.fixture(autouse=True)
+def _one_try(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sources.tries.ATTEMPTS", 1)
+
+
 def settings_for(**sources: object) -> Settings:
     return Settings(answer=AnswerSettings(sources="clueweb,fineweb"), sources=SourcesSettings(**sources))
 
 
 async def test_an_answer_quotes_a_page_and_cites_its_address(engines: Engines) -> None:
     with SearchService(DOCUMENTS, "secret") as service:
-        settings = settings_for(
-            clueweb_url=service.url, clueweb_key=SecretStr("secret"), fineweb_url=service.url, attempts=1
-        )
+        settings = settings_for(clueweb_url=service.url, clueweb_key=SecretStr("secret"), fineweb_url=service.url)
         web = build_source_engine(engines, settings)
         assert web is not None
         service.play(Fault(broken_records=BROKEN_RECORDS), Fault(500, b"{}"))
@@ -63,7 +66,7 @@ def test_a_corpus_grows_with_each_search(engines: Engines) -> None:
     with SearchService(DOCUMENTS) as service:
         settings = settings_for(clueweb_url=service.url, clueweb_key=SecretStr("any"), fineweb_url=service.url)
         sources = build_sources(settings, engines.embed_query)
-        with open_source_corpus(engines, sources, "What did Betz find?", settings.sources) as corpus:
+        with open_source_corpus(engines, sources, "What did Betz find?") as corpus:
             first = corpus.search("limit of wind turbines", Deadline(60))
             second = corpus.search("solar salt", Deadline(60))
 
@@ -85,7 +88,7 @@ def test_a_foreign_chroma_collection_is_searched(engines: Engines, tmp_path: Pat
         )
         settings = Settings(
             answer=AnswerSettings(sources="chroma"),
-            sources=SourcesSettings(chroma_url=server.url, chroma_collection="notes", attempts=1),
+            sources=SourcesSettings(chroma_url=server.url, chroma_collection="notes"),
         )
         (source,) = build_sources(settings, engines.embed_query)
         found = source.search(SourceQuery("What is solar salt?", 1, "?"), Deadline(60))

@@ -101,10 +101,6 @@ def test_a_query_may_be_given_beside_the_body() -> None:
             "Step 2 (cross_encoder_reranker): This service has no",
         ),
         (
-            body_of("corpus_datasource", "group_llm_reranker"),
-            "Step 2 (group_llm_reranker): This service has no language",
-        ),
-        (
             body_of("corpus_datasource", ("text_stemmer", {"output_column": "a\u2028b"})),
             "parameter 'output_column' is not valid",
         ),

@@ -7,9 +7,7 @@ from pipelines.__main__ import main, run_plan
 from pipelines.body import plain, read_plan
 from pipelines.console import ConsoleWatcher
 from pipelines.file import read_file
-from pipelines.state import write_parquet
-from settings import Settings
-from tests.fakes.pipelines import a_registry, body_of, fake_services, run_body, scripted
+from tests.fakes.pipelines import a_registry, body_of, fake_services, scripted
 
 YAML = """
 pipeline:
@@ -76,13 +74,6 @@ def test_a_step_that_fails_ends_the_run(tmp_path: Path) -> None:
         run_plan(plan, services, ConsoleWatcher(2, lambda _: None))
 
 
-def test_tables_are_written_as_parquet(tmp_path: Path) -> None:
-    files = write_parquet(run_body(body_of("fake_source", "word_counter")), tmp_path / "tables")
-
-    assert [file.name for file in files] == ["01-fake_source.parquet", "02-word_counter.parquet"]
-    assert all(file.read_bytes()[:4] == b"PAR1" for file in files)
-
-
 def test_the_steps_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--steps"]) == 0
 
@@ -96,7 +87,6 @@ def test_a_file_is_needed(capsys: pytest.CaptureFixture[str]) -> None:
         main([])
 
     assert "name a file" in capsys.readouterr().err
-    assert Settings().pipelines.cache_mb == 256
 
 
 @pytest.mark.parametrize(

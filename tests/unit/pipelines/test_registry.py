@@ -1,13 +1,11 @@
 import re
-from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
 
 from errors import SettingsError
-from pipelines import registry
 from pipelines.registry import BUILT_IN, Registry, all_steps
-from tests.fakes.pipelines import FakeSource, ScriptedStep
+from tests.fakes.pipelines import ScriptedStep
 
 STEP = """
 from pipelines.step import RowStep
@@ -50,21 +48,6 @@ def test_a_broken_file_stops_the_start(tmp_path: Path, text: str, reason: str) -
 def test_a_folder_that_is_not_there_stops_the_start(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="There is no folder"):
         all_steps(tmp_path / "none")
-
-
-def test_steps_of_packages_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    points = [EntryPoint("fake", "tests.fakes.pipelines:FakeSource", "treeline.steps")]
-    monkeypatch.setattr(registry, "entry_points", lambda group: points if group == "treeline.steps" else [])
-
-    assert all_steps(None).get("fake_source") is FakeSource
-
-
-@pytest.mark.parametrize("value", ["tests.fakes.pipelines:TEXTS", "tests.fakes.pipelines:Nothing"])
-def test_a_package_without_the_step_stops_the_start(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
-    monkeypatch.setattr(registry, "entry_points", lambda group: [EntryPoint("fake", value, group)])
-
-    with pytest.raises(SettingsError, match=r"tests\.fakes\.pipelines"):
-        all_steps(None)
 
 
 def test_no_two_steps_have_one_id() -> None:

@@ -4,24 +4,31 @@ from typing import Any
 import pytest
 
 from errors import TaskCancelledError
-from pipelines.body import read_plan
+from pipelines.body import PlannedStep, read_plan
 from pipelines.row_cache import RowCache
 from pipelines.running import FailedStepError, Runner
+from pipelines.state import PipelineState
 from pipelines.step import RowStep
-from settings import PipelinesSettings
 from tests.fakes.pipelines import TEXTS, Noting, a_registry, body_of, fake_services, run_body, scripted
 
 
 @pytest.mark.promise("D12")
-def test_every_step_leaves_a_copy_of_the_table() -> None:
-    state = run_body(body_of("fake_source", "word_counter", ("reduction_step", {"k": 1})))
+def test_every_step_gives_its_watcher_a_copy_of_the_table() -> None:
+    tables: list[PipelineState] = []
 
-    assert [(one.step, one.name, one.documents.num_rows) for one in state.history] == [
-        (1, "fake_source", 3),
-        (2, "word_counter", 3),
-        (3, "reduction_step", 1),
+    class Keeping(Noting):
+        def ended(self, planned: PlannedStep, state: PipelineState) -> None:  # noqa: ARG002
+            tables.append(state)
+
+    state = run_body(body_of("fake_source", "word_counter", ("reduction_step", {"k": 1})), watcher=Keeping())
+
+    assert [(one.step, one.name) for one in state.history] == [
+        (1, "fake_source"),
+        (2, "word_counter"),
+        (3, "reduction_step"),
     ]
-    assert "wordCount" not in state.history[0].documents.column_names
+    assert [one.count for one in tables] == [3, 3, 1]
+    assert "wordCount" not in tables[0].columns
     assert state.values("wordCount") == [3]
     assert state.metadata() == [
         {"id": "full-text", "rank": False, "text": True, "chip": False},
@@ -106,7 +113,7 @@ def test_what_is_cancelled_stops_at_the_next_row_and_runs_no_further_step() -> N
     plan = read_plan(body_of("fake_source", "scripted", "word_counter"), a_registry(step), services)
 
     with pytest.raises(TaskCancelledError):
-        Runner(services, None, PipelinesSettings()).run(plan, noting, stop)
+        Runner(services, None).run(plan, noting, stop)
 
     assert step.rows == 1
     assert noting.begun == [1, 2]
@@ -117,7 +124,7 @@ def test_a_run_goes_on_from_what_was_kept() -> None:
     first, second = Noting(), Noting()
     services, step = fake_services(), scripted()
     plan = read_plan(body_of("fake_source", "scripted", "word_counter"), a_registry(step), services)
-    runner = Runner(services, None, PipelinesSettings())
+    runner = Runner(services, None)
     part = runner.run(
         read_plan(body_of("fake_source", "scripted"), a_registry(step), services), first, threading.Event()
     )
@@ -130,18 +137,21 @@ def test_a_run_goes_on_from_what_was_kept() -> None:
 
 
 @pytest.mark.parametrize(
-    ("limits", "reason"),
-    [({"max_documents": 2}, "The table has 3 documents; 2 are allowed"), ({}, "Column 'result' takes")],
+    ("limit", "most", "reason"),
+    [
+        ("MAX_DOCUMENTS", 2, "The table has 3 documents; 2 are allowed"),
+        ("MAX_COLUMN_BYTES", 1_000_000, "Column 'result' takes"),
+    ],
 )
 def test_a_table_that_grows_too_large_fails_its_step(
-    limits: dict[str, int], reason: str, monkeypatch: pytest.MonkeyPatch
+    limit: str, most: int, reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pipelines.running.MAX_COLUMN_BYTES", 1_000_000)
+    monkeypatch.setattr(f"pipelines.running.{limit}", most)
     step = scripted()
     step.transform_row = lambda *_: "x" * 400_000  # type: ignore[method-assign,assignment]
 
     with pytest.raises(FailedStepError, match=reason):
-        run_body(body_of("fake_source", "scripted"), step, services=fake_services(pipelines=limits))
+        run_body(body_of("fake_source", "scripted"), step)
 
 
 @pytest.mark.promise("D14")

@@ -1,9 +1,10 @@
 import json
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
 
-from pipelines.state import PipelineState, Snapshot, from_bytes, from_facts, records, to_bytes, to_facts
+from pipelines.state import PipelineState, StepRecord, from_bytes, from_facts, records, to_bytes, to_facts
 
 
 def a_state() -> PipelineState:
@@ -39,16 +40,17 @@ def test_a_second_source_adds_rows_and_columns() -> None:
 
 def test_what_was_kept_is_the_same_again() -> None:
     state = a_state().with_column("score", [0.5, float("nan"), float("inf")]).with_aggregated("Sum", "up", [{"n": 1}])
-    snapshot = Snapshot(1, "fake", state.documents, state.roles, 0.25, ("careful",), 3, 1)
+    record = StepRecord(1, "fake", {name: list(given) for name, given in state.roles.items()}, 0.25, ["careful"], 3, 1)
+    state = replace(state, history=(record,))
 
-    facts = json.loads(to_facts(state, snapshot, dict.fromkeys(state.columns, 1)))
+    facts = json.loads(to_facts(state, dict.fromkeys(state.columns, 1)))
     again = from_facts([facts], from_bytes(to_bytes(state.documents)))
 
     assert again.query == "What?"
     assert again.rows() == state.rows()
     assert again.metadata() == state.metadata()
     assert again.aggregated == ({"title": "Sum", "data": "up", "citations": [{"n": 1}]},)
-    assert again.history == (snapshot,)
+    assert again.history == (record,)
 
 
 def test_no_rows_keep_their_columns() -> None:

@@ -1,4 +1,4 @@
-"""The courses of a research loop, by a scripted model and by rules, over searches that follow a script."""
+"""The courses of a research loop, by a scripted model, over searches that follow a script."""
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,10 +15,9 @@ from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Step
 from query_engine.schema.passage import Passage
 from query_engine.schema.retrieval_result import Retrieval
-from research.loop import Research, Tools
+from research.loop import ROUNDS, Research, Tools
 from research.schema import Round, RoundStep
-from research.steps import round_done
-from settings import ResearchSettings, RetrievalSettings
+from settings import RetrievalSettings
 from tests.fakes.llm import FakeLLM, ReplyingLLM, asker, passage
 from tests.fakes.threads import question_threads_end
 from tests.fakes.words import FakeWords
@@ -51,18 +50,15 @@ def course(*replies: str | Exception) -> ReplyingLLM:
 
 
 class World:
-    """A search and a judge that follow a script.
+    """A search that follows a script.
 
     Attributes:
         asked: what was searched for, in order.
     """
 
-    def __init__(
-        self, found: Mapping[str, Sequence[Passage] | RagError], worth: Mapping[str, float] | None = None
-    ) -> None:
+    def __init__(self, found: Mapping[str, Sequence[Passage] | RagError]) -> None:
         self.asked: list[str] = []
         self._found = found
-        self._worth = worth or {}
 
     def search(self, query: str, deadline: Deadline, /) -> Retrieval:  # noqa: ARG002
         self.asked.append(query)
@@ -71,31 +67,25 @@ class World:
             raise found
         return Retrieval(tuple(found), {"retrieve": 1.0})
 
-    def judge(self, _query: str, passages: Sequence[Passage]) -> Confidence:
-        value = max((self._worth.get(passage.doc_id, 0.0) for passage in passages), default=0.0)
-        return Confidence(value, 0.5, 0.5, ())
-
 
 def research(
     world: World,
-    helper: PromptHelper | None = None,
+    helper: PromptHelper,
     question: str = QUESTION,
     *,
     deadline: Deadline | None = None,
     search: Callable[..., Retrieval] | None = None,
-    **options: float,
 ) -> Research:
     context = SearchContext(
         lambda query: world.search(query, Deadline(9)),
-        world.judge,
+        lambda _, __: Confidence(0.0, 0.5, 0.5, ()),
         lambda _, passages: passages[0].text if passages else "",
         FakeWords(),
         0.5,
         RetrievalSettings(),
         deadline or Deadline(60),
     )
-    settings = ResearchSettings(**options)
-    return Research(question, context, Tools(search or world.search, helper, settings, 0.7))
+    return Research(question, context, Tools(search or world.search, helper))
 
 
 def run(one: Research) -> list[Step]:
@@ -134,7 +124,8 @@ def test_a_gap_is_searched_for_and_useful_passages_of_all_rounds_come_first() ->
     llm = course("none", review("2", "no", "gearboxes wear"), review("1", "yes", summary="Shocks."))
 
     one = research(world, asker(llm))
-    first, second = rounds(run(one))
+    steps = run(one)
+    first, second = rounds(steps)
 
     assert not first.review.sufficient
     assert first.review.missing == ("gearboxes wear",)
@@ -145,7 +136,7 @@ def test_a_gap_is_searched_for_and_useful_passages_of_all_rounds_come_first() ->
     last_prompt = llm.asked[-1][-1].content or ""
     assert "- gearboxes wear" in last_prompt
     assert "Known so far: Betz did." in last_prompt
-    assert "[Gears](https://example.org/gears)" in round_done(one.rounds[-1]).text
+    assert "[Gears](https://example.org/gears)" in steps[-1].text
 
 
 @pytest.mark.parametrize("query", ["none", "who published the Rotor limit"])
@@ -159,41 +150,39 @@ def test_without_a_new_query_the_loop_ends(query: str) -> None:
     assert "**No further search**: there is no query left" in steps[-1].text
 
 
-def test_malformed_tags_are_filled_in_by_rule() -> None:
-    world = World({SIMPLE: [BETZ]}, {"betz.md": 0.9})
+def test_without_tags_everything_is_useful_and_nothing_follows() -> None:
+    world = World({SIMPLE: [BETZ]})
     llm = course("rotor limit\n", "I think that document 1 is fine, really.")
 
     one = research(world, asker(llm), SIMPLE)
     (only,) = rounds(run(one))
 
     assert world.asked == [SIMPLE, "rotor limit"]
-    assert only.review.sufficient
+    assert not only.review.sufficient
     assert [passage.doc_id for passage in only.review.useful] == ["betz.md"]
-    assert only.review.by == "model"
 
 
-def test_a_model_that_dies_is_told_and_rules_go_on() -> None:
-    world = World({QUESTION: [BETZ], "gearbox wear": [GEARS]}, {"betz.md": 0.9, "gears.md": 0.9})
+def test_a_model_that_dies_is_told_and_ends_the_rounds_with_what_was_found() -> None:
+    world = World({QUESTION: [BETZ], "gearbox wear": [GEARS]})
     llm = course("<query>gearbox wear</query>", LLMError("It died.", "Restart it."))
 
     one = research(world, asker(llm))
     steps = run(one)
 
-    assert codes(one) == ["review_by_rules"]
+    assert codes(one) == ["research_cut"]
     assert "It died." in one.retrieval.warnings[0].text
-    assert [step.kind for step in steps] == ["search", "warning", "round"]
-    assert rounds(steps)[0].review.by == "rules"
+    assert [step.kind for step in steps] == ["search", "warning", "round", "plan"]
     assert {passage.doc_id for passage in one.retrieval.passages} == {"betz.md", "gears.md"}
 
 
 def test_a_model_that_dies_before_the_first_search_costs_no_round() -> None:
-    world = World({SIMPLE: [BETZ]}, {"betz.md": 0.9})
+    world = World({SIMPLE: [BETZ]})
 
     one = research(world, asker(course(LLMError("It died.", "Restart it."))), SIMPLE)
     run(one)
 
     assert world.asked == [SIMPLE]
-    assert codes(one) == ["review_by_rules"]
+    assert codes(one) == ["research_cut"]
     assert [passage.doc_id for passage in one.retrieval.passages] == ["betz.md"]
 
 
@@ -211,7 +200,7 @@ def test_a_model_too_slow_to_write_queries_reviews_all_the_same() -> None:
     (only,) = rounds(run(one))
 
     assert codes(one) == ["queries_skipped"]
-    assert (only.queries, only.review.by) == ((SIMPLE,), "model")
+    assert (only.queries, only.review.summary) == ((SIMPLE,), "Betz did.")
 
 
 class Clock:
@@ -246,7 +235,7 @@ def test_the_deadline_in_mid_loop_leaves_what_was_found() -> None:
 def test_a_search_that_hangs_is_left_behind_at_the_limit_and_waited_for_at_the_end() -> None:
     hung, released = threading.Event(), threading.Event()
     clock = Clock()
-    world = World({QUESTION: [BETZ]}, {"betz.md": 0.9})
+    world = World({QUESTION: [BETZ]})
 
     def search(query: str, limit: Deadline, /) -> Retrieval:
         if query != QUESTION:
@@ -277,7 +266,7 @@ def test_a_client_that_leaves_ends_the_loop_with_all_its_threads() -> None:
         limit.check_wanted("in the search")
         return world.search(query, limit)
 
-    one = research(world, None, SIMPLE, deadline=deadline, search=leave)
+    one = research(world, asker(course("none")), SIMPLE, deadline=deadline, search=leave)
     with pytest.raises(OutOfTimeError):
         run(one)
     one.ended()
@@ -295,7 +284,7 @@ def test_a_reader_that_closes_the_steps_ends_the_loop() -> None:
         limit.check_wanted("in the search")
         raise AssertionError("nobody left")
 
-    one = research(World({}), None, SIMPLE, deadline=deadline, search=search)
+    one = research(World({}), asker(course("none")), SIMPLE, deadline=deadline, search=search)
     steps = one.steps()
     assert next(steps).kind == "search"
     steps.close()  # type: ignore[attr-defined]
@@ -305,23 +294,6 @@ def test_a_reader_that_closes_the_steps_ends_the_loop() -> None:
     assert question_threads_end()
 
 
-def test_a_contradiction_is_shown_with_both_documents() -> None:
-    one_side = passage("The rotor limit is required by law.", "betz.md", title="Betz")
-    other = passage("The rotor limit is optional by law.", "other.md", title="Other")
-    world = World({SIMPLE: [one_side, other]}, {"betz.md": 0.9})
-
-    one = research(world, None, SIMPLE)
-    shown = run(one)[-1]
-
-    assert shown.kind == "warning"
-    assert "**Two documents contradict each other** about required or optional" in shown.text
-    assert "*Betz*: “The rotor limit is required by law.”" in shown.text
-    assert "*Other*: “The rotor limit is optional by law.”" in shown.text
-    assert [str(warning) for warning in one.retrieval.warnings] == [
-        "contradiction: “Betz” and “Other” contradict each other about: required or optional."
-    ]
-
-
 def test_what_a_model_thinks_becomes_a_step() -> None:
     llm = FakeLLM(says=[Thought("Let me see."), review("1", "yes")])
     world = World({SIMPLE: [BETZ]})
@@ -329,26 +301,6 @@ def test_what_a_model_thinks_becomes_a_step() -> None:
     steps = run(research(world, asker(llm), SIMPLE))
 
     assert {step.text for step in steps if step.kind == "think"} == {"**Thinking**: Let me see."}
-
-
-def test_by_rules_there_is_one_round() -> None:
-    world = World({QUESTION: [BETZ, SEA]}, {"betz.md": 0.3})
-
-    steps = run(research(world))
-
-    assert world.asked == [QUESTION]
-    assert len(rounds(steps)) == 1
-    assert "No further search" in steps[-1].text
-
-
-def test_by_rules_one_search_keeps_its_own_list() -> None:
-    world = World({SIMPLE: [BETZ, SEA]}, {"betz.md": 0.9})
-
-    one = research(world, None, SIMPLE)
-    run(one)
-
-    assert one.retrieval.passages == (BETZ, SEA)
-    assert one.parts == ()
 
 
 def test_a_search_that_fails_is_told_and_the_others_count() -> None:
@@ -368,9 +320,9 @@ def test_rounds_end_at_the_last_one_and_when_the_room_is_full() -> None:
         return Retrieval((passage("Salt. " * 20, f"{query}.md"),), {}, (AnswerWarning("rerank_skipped", "Slow."),))
 
     replies = [review("1", "no", f"query {number}") for number in range(9)]
-    one = research(World({}), asker(course("none", *replies)), SIMPLE, search=found, rounds=3)
+    one = research(World({}), asker(course("none", *replies)), SIMPLE, search=found)
     steps = run(one)
-    assert len(rounds(steps)) == 3
+    assert len(rounds(steps)) == ROUNDS
     assert "this was the last round" in steps[-1].text
     assert codes(one) == ["rerank_skipped"]
 

@@ -25,7 +25,7 @@ def source_over(*outcomes: list[Row] | Exception) -> tuple[ForeignChroma, list[t
             raise outcome
         return outcome
 
-    return ForeignChroma(address_of("http://chroma:8000/", "my notes"), lambda _: [0.5, 0.5], nearest, 60, 4), calls
+    return ForeignChroma(address_of("http://chroma:8000/", "my notes"), lambda _: [0.5, 0.5], nearest), calls
 
 
 def test_rows_become_pages_and_rows_without_text_are_counted() -> None:

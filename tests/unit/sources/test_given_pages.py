@@ -8,13 +8,13 @@ import pytest
 
 from query_engine.inquiry import Inquiry
 from query_engine.schema.events import Done, Event
-from settings import IngestSettings, Settings, SourcesSettings
+from settings import IngestSettings, Settings
 from sources.given_pages import PARSE_TIMEOUT_S, GivenPage, PageAnswers, PageReaders
 from tests.fakes.sources import FakeDocumentEngines
 
 URL = "https://example.org/betz"
 HTML = "<html><head><title>Betz</title></head><body><p>Albert Betz published the limit of turbines in 1919.</p></body>"
-SETTINGS = Settings(sources=SourcesSettings(max_page_chars=1000))
+SETTINGS = Settings()
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +69,10 @@ def test_a_text_that_comes_again_is_read_once(readers: PageReaders) -> None:
     assert len(engines.made.documents) == 1
 
 
-def test_what_cannot_be_read_is_told_and_the_rest_is_answered_from(readers: PageReaders) -> None:
+def test_what_cannot_be_read_is_told_and_the_rest_is_answered_from(
+    readers: PageReaders, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sources.corpus.MAX_PAGE_CHARS", 1000)
     done, engines = asked(
         readers,
         GivenPage(f"{URL}/deep", html="<div>" * 300_000 + "Betz."),

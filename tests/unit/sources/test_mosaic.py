@@ -33,10 +33,11 @@ def server() -> Iterator[MosaicServer]:
 @pytest.fixture(autouse=True)
 def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tries, "PAUSE_S", 0.0)
+    monkeypatch.setattr(tries, "ATTEMPTS", 2)
 
 
 def mosaic(server: MosaicServer, index: str | None = None) -> Source:
-    settings = SourcesSettings(mosaic_url=server.url, mosaic_index=index, attempts=2)
+    settings = SourcesSettings(mosaic_url=server.url, mosaic_index=index)
     return open_source("mosaic", settings, lambda _: [0.0])
 
 

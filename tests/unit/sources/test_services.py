@@ -33,6 +33,7 @@ def service() -> Iterator[SearchService]:
 @pytest.fixture(autouse=True)
 def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tries, "PAUSE_S", 0.0)
+    monkeypatch.setattr(tries, "ATTEMPTS", 4)
 
 
 def source_of(name: str, url: str, **options: Any) -> Source:
@@ -42,7 +43,6 @@ def source_of(name: str, url: str, **options: Any) -> Source:
         "fineweb_url": url,
         "meilisearch_url": url,
         "meilisearch_index": "pages",
-        "attempts": 4,
         **options,
     }
     settings = Settings(answer=AnswerSettings(sources=name), sources=SourcesSettings(**fields))
@@ -193,11 +193,14 @@ def test_what_may_pass_is_tried_again(service: SearchService, fault: Fault, code
     assert len(service.requests) == 4 + 4
 
 
-def test_a_silent_service_is_given_up_after_the_time_limit_of_each_try(service: SearchService) -> None:
-    service.play(Fault(stall=True), Fault(stall=True))
+def test_a_silent_service_is_given_up_after_the_time_limit_of_each_try(
+    service: SearchService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sources.http_client.TIMEOUT_S", 0.05)
+    service.play(*[Fault(stall=True)] * 4)
 
     with pytest.raises(SourceError) as caught:
-        source_of("clueweb", service.url, timeout_s=0.05, attempts=2).search(QUERY, Deadline(30))
+        source_of("clueweb", service.url).search(QUERY, Deadline(30))
 
     assert caught.value.code == "source_slow"
 
@@ -215,7 +218,7 @@ def test_a_service_that_is_not_there_is_told(service: SearchService) -> None:
     service.__exit__()
 
     with pytest.raises(SourceError) as caught:
-        source_of("clueweb", service.url, attempts=2).search(QUERY, Deadline(30))
+        source_of("clueweb", service.url).search(QUERY, Deadline(30))
 
     assert caught.value.code == "source_unreachable"
 

@@ -149,8 +149,6 @@ def test_the_steps_declare_themselves(client: TestClient) -> None:
     assert info["reduction_step"]["parameters"]["reset_index"]["supported-values"] == ["Yes", "No"]
     assert info["reduction_step"]["parameters"]["k"]["maximum"] == 100_000
     assert info["label_filter"]["parameters"]["filter_by"]["required"] is True
-    value = info["metadata_filter"]["parameters"]["value"]  # of any kind: a form must not offer two words alone
-    assert (value["type"], value["enforce-limit"], value["supported-values"]) == ("text", False, [])
     assert info["corpus_datasource"]["parameters"]["max_per_document"]["type"] == "number"
     parameters = [one for step in info.values() for one in step["parameters"].values()]
     assert all(isinstance(value, str) for one in parameters for value in one["supported-values"])

@@ -44,7 +44,7 @@ def target(over: Over, *steps: Any, texts: Sequence[str] = TEXTS, extra: Any = N
     registry = a_registry(*([extra] if extra else []))
     return PipelineTarget(
         lambda question: read_plan(body_of(*steps), registry, services, query=question),
-        Runner(services, None, services.settings.pipelines),
+        Runner(services, None),
         over,
         "f1",
         2,

@@ -16,7 +16,7 @@ def an_event(at_s: float = 1.0, subject: str = "") -> StudyEvent:
 
 def test_events_come_back_in_order_and_others_may_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(study, "PAGE_ROWS", 2)
-    log = StudyLog(tmp_path, 1, clock=lambda: 1.0)
+    log = StudyLog(tmp_path, clock=lambda: 1.0)
     noted = [an_event(subject=f"{place}.md") for place in range(5)]
     for event in noted:
         log.note(event)
@@ -26,19 +26,19 @@ def test_events_come_back_in_order_and_others_may_read(tmp_path: Path, monkeypat
         assert other.execute("PRAGMA journal_mode").fetchone() == ("wal",)
         assert other.execute("SELECT COUNT(*) FROM events").fetchone() == (5,)
     log.close()
-    assert list(StudyLog(tmp_path, 1, clock=lambda: DAY_S).events()) == noted
-    assert list(StudyLog(tmp_path, 1, clock=lambda: 2 * DAY_S).events()) == []
+    assert list(StudyLog(tmp_path, clock=lambda: study.KEEP_DAYS * DAY_S).events()) == noted
+    assert list(StudyLog(tmp_path, clock=lambda: (study.KEEP_DAYS + 1) * DAY_S).events()) == []
 
 
 def test_nothing_is_made_before_the_first_event(tmp_path: Path) -> None:
-    assert list(StudyLog(tmp_path / "none", 1).events()) == []
+    assert list(StudyLog(tmp_path / "none").events()) == []
     assert not (tmp_path / "none").exists()
 
 
 def test_old_events_go_and_the_oldest_of_too_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(study, "SWEEP_EVERY", 1)
     monkeypatch.setattr(study, "MOST_EVENTS", 2)
-    log = StudyLog(tmp_path, 1, clock=lambda: 2 * DAY_S)
+    log = StudyLog(tmp_path, clock=lambda: (study.KEEP_DAYS + 1) * DAY_S)
     for at_s in (0.5 * DAY_S, 1.1 * DAY_S, 1.2 * DAY_S, 1.3 * DAY_S):
         log.note(an_event(at_s))
 
@@ -50,4 +50,4 @@ def test_a_damaged_file_is_told(tmp_path: Path) -> None:
     (tmp_path / study.FILE_NAME).write_bytes(b"no database" * 1000)
 
     with pytest.raises(StudyError, match="cannot be used"):
-        StudyLog(tmp_path, 1).note(an_event())
+        StudyLog(tmp_path).note(an_event())

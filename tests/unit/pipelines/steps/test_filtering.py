@@ -67,29 +67,6 @@ def test_lists_of_labels() -> None:
     assert ids(LabelFilter(given).transform(column, None)) == ["a"]  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("column", "operator", "value", "kept"),
-    [
-        ("_original_ranking_", ">=", 2, ["b", "c"]),
-        ("_original_ranking_", "<", "2", ["a"]),
-        ("id", "==", "b", ["b"]),
-        ("id", "!=", "b", ["a", "c"]),
-        ("full-text", "contains", "SUN", ["b"]),
-    ],
-)
-def test_one_value(column: str, operator: str, value: object, kept: list[str]) -> None:
-    step = ("metadata_filter", {"column": column, "operator": operator, "value": value})
-
-    assert ids(run_body(body_of("fake_source", step))) == kept
-
-
-def test_values_of_other_kinds_cannot_be_compared() -> None:
-    step = ("metadata_filter", {"column": "_original_ranking_", "operator": "<", "value": "two"})
-
-    with pytest.raises(FailedStepError, match="cannot be compared with 'two'"):
-        run_body(body_of("fake_source", step))
-
-
 FIRST_TWO = {"filters": [{"key": "_original_ranking_", "operator": "<=", "value": 2}]}
 
 
@@ -116,14 +93,12 @@ def test_a_filter_means_what_it_means_in_a_search(filters: object, rows: list[st
 @pytest.mark.parametrize(
     ("given", "error", "told"),
     [
-        ({}, PipelineError, "give either `column` and `value`, or `filters`"),
-        ({"column": "id", "value": "a", "filters": FIRST_TWO}, PipelineError, "give either"),
-        ({"column": "id"}, PipelineError, "`value` says what the column is compared with"),
         ({"filters": "{"}, PipelineError, "write a JSON object"),
         ({"filters": {"filters": []}}, FilterError, r"Step 2 \(metadata_filter\): The filter is empty"),
         ({"filters": {"filters": [{"key": "id", "operator": "like", "value": 1}]}}, FilterError, "unknown operator"),
         ({"filters": {"filters": [{"key": "yaer", "value": 1}]}}, PipelineError, "reads column 'yaer'"),
-        ({"colum": "id"}, PipelineError, "nearest known one is 'column'"),
+        ({"filter": FIRST_TWO}, PipelineError, "nearest known one is 'filters'"),
+        ({}, PipelineError, "'filters' is not valid"),
     ],
 )
 def test_a_filter_without_meaning_is_refused_before_anything_runs(

@@ -31,11 +31,11 @@ def mosaic() -> Iterator[MosaicServer]:
 
 @pytest.fixture(autouse=True)
 def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tries, "PAUSE_S", 0.0)
+    monkeypatch.setattr(tries, "ATTEMPTS", 1)
 
 
 def run(*steps: Any, query: str = "wind", **sources: Any) -> PipelineState:
-    services = fake_services(model=a_model(str), sources={"attempts": 1, **sources})
+    services = fake_services(model=a_model(str), sources=sources)
     return run_body(body_of(*steps, query=query), services=services)
 
 
@@ -136,10 +136,11 @@ def test_long_pages_are_cut_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
     source = FakeSource("mosaic", [SourcePage("1", None, "", "wind " * 400)])
     monkeypatch.setattr(foreign_sources, "open_source", lambda *_, **__: source)
 
-    state = run("mosaic_datasource", max_page_chars=1000)
+    monkeypatch.setattr("sources.corpus.MAX_PAGE_CHARS", 1000)
+    state = run("mosaic_datasource")
 
     assert len(state.texts("full-text")[0]) < 1001
-    assert state.history[0].warnings == ("Of 1 long pages only the first 1,000 characters were read.",)
+    assert state.history[0].warnings == ("Of 1 long pages of mosaic only the first 1,000 characters were read.",)
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,10 @@
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from errors import PipelineError, TaskCancelledError
+from errors import PipelineError
 from pipelines.row_cache import RowCache
 from pipelines.running import FailedStepError
 from pipelines.state import PipelineState
@@ -12,25 +12,10 @@ from pipelines.steps.language_model_reranking import pair_prompt, read_choice
 from query_engine.llms.base import LoadedModel
 from settings import LLMSettings
 from tests.fakes.llm import FakeLLM, asker
-from tests.fakes.pipelines import (
-    Noting,
-    a_model,
-    a_server_model,
-    an_engine,
-    body_of,
-    cancel_in_call,
-    fake_services,
-    run_body,
-)
+from tests.fakes.pipelines import Noting, a_model, a_server_model, an_engine, body_of, fake_services, run_body
 from tests.servers.scripted_llm import Script, ScriptedLLM
 
 GRADE = re.compile(r"^\[(\d+)\] grade (\d+)", re.MULTILINE)
-
-
-@pytest.fixture
-def server() -> Iterator[ScriptedLLM]:
-    with ScriptedLLM() as server:
-        yield server
 
 
 def by_grade(prompt: str) -> str:
@@ -111,20 +96,6 @@ def test_documents_behind_the_limit_stay_behind() -> None:
     )
 
 
-def test_an_own_query_is_what_the_model_is_asked() -> None:
-    prompts: list[str] = []
-
-    def note(prompt: str) -> str:
-        prompts.append(prompt)
-        return "[1]"
-
-    ranked([1, 2], ("tournament_llm_reranker", {"query": "Which grade?"}), reply=note)
-    ranked([1, 2], ("group_llm_reranker", {"query": "Which grade?"}), reply=note)
-
-    assert all("Which grade?" in prompt and "blades" not in prompt for prompt in prompts)
-    assert len(prompts) == 2
-
-
 @pytest.mark.parametrize(
     ("reply", "choice"),
     [
@@ -181,69 +152,19 @@ def test_what_a_ranking_lacks_is_repaired_and_told(reply: str, order: list[int],
     assert [fault in warning for warning in state.history[-1].warnings] == [True] * bool(fault)
 
 
-@pytest.mark.parametrize("step", ["tournament_llm_reranker", "group_llm_reranker"])
-def test_replies_are_kept(step: str) -> None:
-    cache = RowCache(None, 1_000_000)
-
-    ranked([1, 2, 3], step, cache=cache)
-    again = ranked([1, 2, 3], step, cache=cache, reply=lambda _: "No model is asked.")
-
-    assert grades_of(again)[0] == 3
-    assert again.history[-1].warnings == ()
-    assert again.history[-1].found == again.history[-1].looked_up > 0
-
-
-@pytest.mark.parametrize("step", ["tournament_llm_reranker", "group_llm_reranker"])
-def test_without_a_model_the_setting_is_named_before_anything_runs(step: str) -> None:
-    with pytest.raises(PipelineError, match=rf"Step 2 \({step}\): .*no language model.*RAG_LLM__PROVIDER"):
-        run_body(body_of("fake_source", step), services=fake_services())
-
-
 def test_a_window_that_the_reply_has_no_room_for_is_refused() -> None:
     with pytest.raises(PipelineError, match=r"Ordering 50 documents takes 400 tokens.*Lower `window_size`"):
         ranked([1, 2], ("group_llm_reranker", {"window_size": 50}), llm=LLMSettings(max_new_tokens=320))
 
 
-@pytest.mark.parametrize(
-    ("script", "reason"),
-    [
-        (Script(status=401), "refused the key"),
-        (Script(text="[1] is the best", cut_after=1), "ended its stream"),
-        (Script(garbage_after=0), "broken JSON"),
-    ],
-    ids=["failing", "cut", "garbage"],
-)
-@pytest.mark.parametrize("step", ["tournament_llm_reranker", "group_llm_reranker"])
-def test_a_server_that_fails_fails_the_step(server: ScriptedLLM, step: str, script: Script, reason: str) -> None:
-    server.play(script)
-
-    with pytest.raises(FailedStepError, match=rf"LLMError in step 2 \({step}\): .*{reason}"):
-        ranked([1, 2, 3], step, model=a_server_model(server))
-
-
-def test_what_was_compared_before_a_failure_is_not_asked_again(server: ScriptedLLM) -> None:
-    cache, model = RowCache(None, 1_000_000), a_server_model(server)
-    step = "tournament_llm_reranker"
-    server.play(Script("[2]"), Script(status=401))
-
-    with pytest.raises(FailedStepError):
+def test_what_was_compared_before_a_failure_is_not_asked_again() -> None:
+    cache, step = RowCache(None, 1_000_000), "tournament_llm_reranker"
+    with ScriptedLLM() as server:
+        model = a_server_model(server)
+        server.play(Script("[2]"), Script(status=401))
+        with pytest.raises(FailedStepError):
+            ranked([1, 2, 3, 4], step, model=model, cache=cache)
+        server.play(Script("[2]"))
         ranked([1, 2, 3, 4], step, model=model, cache=cache)
-    server.play(Script("[2]"))
-    ranked([1, 2, 3, 4], step, model=model, cache=cache)
 
     assert len(server.requests) == 2 + 2
-
-
-@pytest.mark.parametrize("step", ["tournament_llm_reranker", "group_llm_reranker"])
-@pytest.mark.parametrize(
-    "script", [Script(stall_after=0), Script("word ", endless=True, token_s=0.01)], ids=["stalled", "endless"]
-)
-def test_cancelling_reaches_the_call_that_runs(server: ScriptedLLM, step: str, script: Script) -> None:
-    server.play(script)
-    watcher = Noting()
-
-    outcome = cancel_in_call(server, body_of("fake_source", step, "word_counter"), watcher)
-
-    assert isinstance(outcome, TaskCancelledError)
-    assert len(server.requests) == 1
-    assert watcher.ends == [1]

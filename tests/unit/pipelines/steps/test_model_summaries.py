@@ -1,40 +1,18 @@
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from errors import TaskCancelledError
-from pipelines.row_cache import RowCache
-from pipelines.running import FailedStepError
 from pipelines.state import PipelineState
-from tests.fakes.pipelines import (
-    Noting,
-    a_model,
-    a_server_model,
-    an_engine,
-    body_of,
-    cancel_in_call,
-    fake_services,
-    run_body,
-)
-from tests.servers.scripted_llm import Script, ScriptedLLM
+from tests.fakes.pipelines import a_model, an_engine, body_of, fake_services, run_body
 
 WIND = "Rain falls on all hills. Strong wind turns the blades quickly. The sun heats the salt in its tank."
 SNOW = "Snow lies on the high mountains all year. Skiers come in winter."
-MODEL, SERVED = {"model": "fake"}, {"model": "scripted"}
 
 
-@pytest.fixture
-def server() -> Iterator[ScriptedLLM]:
-    with ScriptedLLM() as server:
-        yield server
-
-
-def summarised(
-    texts: list[str], step: str, reply: Callable[[str], str], cache: RowCache | None = None, **parameters: Any
-) -> PipelineState:
+def summarised(texts: list[str], step: str, reply: Callable[[str], str], **parameters: Any) -> PipelineState:
     services = fake_services(an_engine(texts), model=a_model(reply))
-    return run_body(body_of("corpus_datasource", (step, MODEL | parameters)), services=services, cache=cache)
+    return run_body(body_of("corpus_datasource", (step, {"model": "fake", **parameters})), services=services)
 
 
 @pytest.mark.promise("D16")
@@ -99,30 +77,6 @@ def test_each_document_is_summarised_alone_and_by_the_instruction() -> None:
     assert all(prompt.endswith("about: the wind") for prompt in prompts)
 
 
-def test_an_own_query_is_what_the_summary_is_about() -> None:
-    prompts: list[str] = []
-
-    def note(prompt: str) -> str:
-        prompts.append(prompt)
-        return "Rain falls on all hills [1]."
-
-    summarised([WIND], "all_results_summarizer", note, query="Where does rain fall?")
-    summarised([WIND], "all_results_summarizer", note)
-
-    assert [prompt.rpartition("about: ")[2] for prompt in prompts] == ["Where does rain fall?", "What turns blades?"]
-
-
-@pytest.mark.parametrize("step", ["llm_summarizer", "all_results_summarizer"])
-def test_summaries_are_kept_with_their_warnings(step: str) -> None:
-    cache = RowCache(None, 1_000_000)
-
-    first = summarised([WIND], step, lambda _: "Strong wind turns the blades quickly [1]. Cows moo at 9 [1].", cache)
-    again = summarised([WIND], step, lambda _: "No model is asked.", cache)
-
-    assert (again.rows(), again.aggregated) == (first.rows(), first.aggregated)
-    assert again.history[-1].warnings == first.history[-1].warnings != ()
-
-
 def test_documents_that_have_no_room_are_told() -> None:
     state = summarised(
         [f"{WIND} {place} " + "Wind is wind. " * 900 for place in range(3)],
@@ -139,23 +93,3 @@ def test_empty_texts() -> None:
     assert state.aggregated[0]["data"] == ""
     assert state.history[-1].warnings == ("There is nothing to summarise.",)
     assert summarised([""], "llm_summarizer", lambda _: "No model is asked.").texts("summary") == [""]
-
-
-@pytest.mark.parametrize(
-    ("script", "reason"), [(Script(status=401), "refused the key"), (Script(cut_after=1), "ended its stream")]
-)
-@pytest.mark.parametrize("step", ["llm_summarizer", "all_results_summarizer"])
-def test_a_server_that_fails_fails_the_step(server: ScriptedLLM, step: str, script: Script, reason: str) -> None:
-    server.play(script)
-
-    with pytest.raises(FailedStepError, match=rf"LLMError in step 2 \({step}\): .*{reason}"):
-        run_body(body_of("fake_source", (step, SERVED)), services=fake_services(model=a_server_model(server)))
-
-
-@pytest.mark.parametrize("step", ["llm_summarizer", "all_results_summarizer", "relevance_marking_step"])
-def test_cancelling_reaches_the_call_that_runs(server: ScriptedLLM, step: str) -> None:
-    server.play(Script(stall_after=0))
-
-    outcome = cancel_in_call(server, body_of("fake_source", (step, SERVED)), Noting())
-
-    assert isinstance(outcome, TaskCancelledError)

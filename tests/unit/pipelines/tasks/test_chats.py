@@ -1,7 +1,6 @@
 """Chats are kept beside their tasks, and go with them."""
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,14 +9,7 @@ from errors import TooManyTasksError, UnknownChatError
 from pipelines.build import Pipelines
 from pipelines.tasks import chats as chats_module
 from query_engine.schema.turn import Turn
-from tests.fakes.pipelines import TEXTS, body_of, fake_pipelines
-
-
-@pytest.fixture
-def pipelines(tmp_path: Path) -> Iterator[Pipelines]:
-    made = fake_pipelines(folder=tmp_path)
-    yield made
-    made.close()
+from tests.fakes.pipelines import TEXTS, Start, body_of
 
 
 def finished(pipelines: Pipelines) -> str:
@@ -27,20 +19,19 @@ def finished(pipelines: Pipelines) -> str:
 
 
 @pytest.mark.promise("D28")
-def test_a_chat_survives_a_restart(tmp_path: Path) -> None:
-    first = fake_pipelines(folder=tmp_path)
+def test_a_chat_survives_a_restart(tmp_path: Path, start: Start) -> None:
+    first = start(folder=tmp_path)
     task = finished(first)
     chat = first.tasks.chats.begin(task, "full-text", "extractive")
     first.tasks.chats.add(chat, "What falls?", "Rain. [Doc 3]")
     first.close()
-    second = fake_pipelines(folder=tmp_path)
+    second = start(folder=tmp_path)
 
     kept = second.tasks.chats.get(chat, task)
 
     assert (kept.model, kept.column) == ("extractive", "full-text")
     assert kept.turns == (Turn("user", "What falls?"), Turn("assistant", "Rain."))
     assert [page.text for page in second.tasks.chats.pages(kept)] == list(TEXTS)
-    second.close()
 
 
 def test_a_chat_expires_with_its_task(pipelines: Pipelines) -> None:

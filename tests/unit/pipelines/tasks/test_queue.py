@@ -10,7 +10,7 @@ from errors import PipelineError, TasksUnavailableError, TooManyTasksError, Unkn
 from pipelines.build import Pipelines
 from pipelines.tasks import view
 from pipelines.tasks.queue import TaskQueue
-from tests.fakes.pipelines import TEXTS, FakeSource, body_of, fake_pipelines, fake_services, scripted
+from tests.fakes.pipelines import TEXTS, FakeSource, Start, body_of, fake_services, scripted
 
 WAIT_S = 30
 
@@ -53,8 +53,7 @@ def shown(tasks: TaskQueue, task_id: str) -> dict[str, Any]:
     return view.progress(task, live, tasks.store.facts(task_id), state, registry=tasks._registry, most_bytes=1_000_000)
 
 
-def test_a_task_runs_to_its_end() -> None:
-    pipelines = fake_pipelines()
+def test_a_task_runs_to_its_end(pipelines: Pipelines) -> None:
     tasks = pipelines.tasks
 
     reply = ended(tasks, tasks.submit(body_of("fake_source", "word_counter")))
@@ -65,33 +64,30 @@ def test_a_task_runs_to_its_end() -> None:
     assert '"wordCount": 3' in reply["result"]["data"]
     assert reply["result"]["result_description"].startswith("Retrieved 3 documents in 0.")
     assert reply["result"]["result_description"].endswith("seconds. 0% cache hits.")
-    pipelines.close()
 
 
 @pytest.mark.promise("D08")
-def test_the_share_of_known_rows_is_told() -> None:
-    pipelines = fake_pipelines(scripted())
+def test_the_share_of_known_rows_is_told(start: Start) -> None:
+    pipelines = start(scripted())
     tasks, body = pipelines.tasks, body_of("fake_source", "scripted")
     ended(tasks, tasks.submit(body))
 
     reply = ended(tasks, tasks.submit(body))
 
     assert reply["result"]["result_description"].endswith("100% cache hits.")
-    pipelines.close()
 
 
-def test_the_cache_can_be_turned_off() -> None:
+def test_the_cache_can_be_turned_off(start: Start) -> None:
     step = scripted()
-    pipelines = fake_pipelines(step, services=fake_services(pipelines={"cache_mb": 0}))
+    pipelines = start(step, services=fake_services(pipelines={"cache_mb": 0}))
     for _ in range(2):
         ended(pipelines.tasks, pipelines.tasks.submit(body_of("fake_source", "scripted")))
 
     assert step.rows == 2 * len(TEXTS)
-    pipelines.close()
 
 
-def test_a_running_task_tells_how_far_it_is(gate: Gate) -> None:
-    pipelines = fake_pipelines(scripted(gate))
+def test_a_running_task_tells_how_far_it_is(gate: Gate, start: Start) -> None:
+    pipelines = start(scripted(gate))
     tasks = pipelines.tasks
     task_id = tasks.submit(body_of("fake_source", "scripted", "word_counter"))
     assert gate.reached.wait(WAIT_S)
@@ -107,14 +103,13 @@ def test_a_running_task_tells_how_far_it_is(gate: Gate) -> None:
     assert progress["log"][-1] == "Processing step 2 (scripted)"
     gate.open.set()
     assert ended(tasks, task_id)["has_finished"]
-    pipelines.close()
 
 
-def test_a_task_that_fails_names_class_and_step_and_finds_nothing() -> None:
+def test_a_task_that_fails_names_class_and_step_and_finds_nothing(start: Start) -> None:
     def broken() -> None:
         raise ZeroDivisionError("by nought")
 
-    pipelines = fake_pipelines(scripted(broken))
+    pipelines = start(scripted(broken))
 
     reply = ended(pipelines.tasks, pipelines.tasks.submit(body_of("fake_source", "scripted", "word_counter")))
 
@@ -123,13 +118,12 @@ def test_a_task_that_fails_names_class_and_step_and_finds_nothing() -> None:
     assert reply["progress"]["current_step_index"] == "2"
     assert reply["result"]["data"] == "[]"
     assert reply["result"]["result_description"].startswith("Retrieved 0 documents")
-    pipelines.close()
 
 
 @pytest.mark.promise("D27")
-def test_cancelling_takes_effect_at_once_and_for_all_further_steps(gate: Gate) -> None:
+def test_cancelling_takes_effect_at_once_and_for_all_further_steps(gate: Gate, start: Start) -> None:
     step = scripted(gate)
-    pipelines = fake_pipelines(step)
+    pipelines = start(step)
     tasks = pipelines.tasks
     running, waiting = (tasks.submit(body_of("fake_source", "scripted", "word_counter")) for _ in range(2))
     assert gate.reached.wait(WAIT_S)
@@ -146,31 +140,25 @@ def test_cancelling_takes_effect_at_once_and_for_all_further_steps(gate: Gate) -
     assert tasks.get(running)[0].state == tasks.get(waiting)[0].state == "cancelled"
     assert [one["name"] for one in tasks.store.facts(running)] == ["fake_source"]
     assert step.rows == 1
-    pipelines.close()
 
 
-def test_an_ended_task_stays_as_it_is_when_it_is_cancelled() -> None:
-    pipelines = fake_pipelines()
+def test_an_ended_task_stays_as_it_is_when_it_is_cancelled(pipelines: Pipelines) -> None:
     task_id = pipelines.tasks.submit(body_of("fake_source"))
     ended(pipelines.tasks, task_id)
 
     pipelines.tasks.cancel(task_id)
 
     assert pipelines.tasks.get(task_id)[0].state == "finished"
-    pipelines.close()
 
 
-def test_what_cannot_run_is_not_taken() -> None:
-    pipelines = fake_pipelines()
-
+def test_what_cannot_run_is_not_taken(pipelines: Pipelines) -> None:
     with pytest.raises(PipelineError):
         pipelines.tasks.submit(body_of("no_such_step"))
-    pipelines.close()
 
 
-def test_a_full_line_takes_no_further_task(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_line_takes_no_further_task(gate: Gate, monkeypatch: pytest.MonkeyPatch, start: Start) -> None:
     monkeypatch.setattr("pipelines.tasks.queue.MAX_WAITING", 1)
-    pipelines = fake_pipelines(scripted(gate))
+    pipelines = start(scripted(gate))
     body = body_of("fake_source", "scripted")
     pipelines.tasks.submit(body)
     assert gate.reached.wait(WAIT_S)
@@ -179,13 +167,12 @@ def test_a_full_line_takes_no_further_task(gate: Gate, monkeypatch: pytest.Monke
     with pytest.raises(TooManyTasksError):
         pipelines.tasks.submit(body)
     gate.open.set()
-    pipelines.close()
 
 
 @pytest.mark.promise("D25")
-def test_a_task_that_was_cut_off_goes_on_from_its_last_finished_step(tmp_path: Path, gate: Gate) -> None:
+def test_a_task_that_was_cut_off_goes_on_from_its_last_finished_step(tmp_path: Path, gate: Gate, start: Start) -> None:
     CountingSource.runs = 0
-    pipelines = fake_pipelines(CountingSource, scripted(gate), folder=tmp_path)
+    pipelines = start(CountingSource, scripted(gate), folder=tmp_path)
     tasks = pipelines.tasks
     task_id = tasks.submit(body_of("counting_source", "scripted"))
     assert gate.reached.wait(WAIT_S)
@@ -193,29 +180,28 @@ def test_a_task_that_was_cut_off_goes_on_from_its_last_finished_step(tmp_path: P
     gate.open.set()
     pipelines.close()
 
-    again = fake_pipelines(CountingSource, scripted(), folder=tmp_path)
+    again = start(CountingSource, scripted(), folder=tmp_path)
     again.resume()
     reply = ended(again.tasks, task_id)
 
     assert CountingSource.runs == 1
     assert reply["progress"]["pipeline_error"] == ""
     assert "Going on after step 1" in reply["progress"]["log"]
-    again.close()
 
 
-def test_every_task_ends_in_exactly_one_state_over_two_stops(tmp_path: Path) -> None:
+def test_every_task_ends_in_exactly_one_state_over_two_stops(tmp_path: Path, start: Start) -> None:
     """The service is stopped twice in the midst of 40 tasks, 5 of which are cancelled."""
     ids: list[str] = []
-    for start in range(3):
+    for turn in range(3):
         gate = Gate()
-        pipelines = fake_pipelines(scripted(gate), folder=tmp_path)
+        pipelines = start(scripted(gate), folder=tmp_path)
         tasks = pipelines.tasks
-        if start == 0:
+        if turn == 0:
             ids = [tasks.submit(body_of("fake_source", "scripted", "word_counter")) for _ in range(40)]
             for task_id in ids[3:8]:
                 tasks.cancel(task_id)
         assert gate.reached.wait(WAIT_S)
-        if start < 2:
+        if turn < 2:
             pipelines.stop()
             gate.open.set()
             pipelines.close()
@@ -229,11 +215,10 @@ def test_every_task_ends_in_exactly_one_state_over_two_stops(tmp_path: Path) -> 
     assert all(
         task.log.count("Finished the task.") == 1 for task in map(tasks.store.get, ids) if task.state == "finished"
     )
-    pipelines.close()
 
 
-def test_one_process_holds_the_tasks(tmp_path: Path) -> None:
-    first, second = fake_pipelines(folder=tmp_path), fake_pipelines(folder=tmp_path)
+def test_one_process_holds_the_tasks(tmp_path: Path, start: Start) -> None:
+    first, second = start(folder=tmp_path), start(folder=tmp_path)
     task_id = first.tasks.submit(body_of("fake_source"))
     ended(first.tasks, task_id)
 
@@ -243,11 +228,10 @@ def test_one_process_holds_the_tasks(tmp_path: Path) -> None:
     first.close()
 
     assert second.tasks.get(task_id)[0].state == "finished"
-    second.close()
 
 
-def test_nothing_is_opened_where_there_were_no_tasks(tmp_path: Path) -> None:
-    pipelines = fake_pipelines(folder=tmp_path / "pipelines")
+def test_nothing_is_opened_where_there_were_no_tasks(tmp_path: Path, start: Start) -> None:
+    pipelines = start(folder=tmp_path / "pipelines")
 
     pipelines.resume()
     pipelines.close()
@@ -256,9 +240,9 @@ def test_nothing_is_opened_where_there_were_no_tasks(tmp_path: Path) -> None:
 
 
 @pytest.mark.promise("D28")
-def test_ended_tasks_expire(tmp_path: Path) -> None:
+def test_ended_tasks_expire(tmp_path: Path, start: Start) -> None:
     services = fake_services(pipelines={"ttl_s": 1e-9})
-    pipelines = fake_pipelines(folder=tmp_path, services=services)
+    pipelines = start(folder=tmp_path, services=services)
     tasks = pipelines.tasks
     task_id = tasks.submit(body_of("fake_source"))
     tasks.end_of(task_id).result(WAIT_S)
@@ -268,19 +252,18 @@ def test_ended_tasks_expire(tmp_path: Path) -> None:
     with pytest.raises(UnknownTaskError):
         tasks.get(task_id)
     assert tasks.store.facts(task_id) == []
-    pipelines.close()
 
 
-def test_a_closed_service_takes_no_task() -> None:
-    pipelines: Pipelines = fake_pipelines()
+def test_a_closed_service_takes_no_task(start: Start) -> None:
+    pipelines: Pipelines = start()
     pipelines.close()
 
     with pytest.raises(TasksUnavailableError, match="being stopped"):
         _ = pipelines.tasks
 
 
-def test_who_waits_for_a_task_is_told_when_the_service_stops(gate: Gate) -> None:
-    pipelines = fake_pipelines(scripted(gate))
+def test_who_waits_for_a_task_is_told_when_the_service_stops(gate: Gate, start: Start) -> None:
+    pipelines = start(scripted(gate))
     tasks = pipelines.tasks
     task_id = tasks.submit(body_of("fake_source", "scripted"))
     waiting = tasks.end_of(task_id)
@@ -291,4 +274,3 @@ def test_who_waits_for_a_task_is_told_when_the_service_stops(gate: Gate) -> None
     assert waiting.done()
     assert shown(tasks, task_id)["has_finished"] is False
     gate.open.set()
-    pipelines.close()

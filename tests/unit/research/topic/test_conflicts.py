@@ -1,7 +1,6 @@
 import pytest
 
-from research.contradictions import OPPOSITIONS
-from research.topic.conflicts import find_conflicts
+from research.topic.conflicts import OPPOSITIONS, find_conflicts
 from research.topic.findings import Finding
 from research.topic.statements import statements_of
 from tests.fakes.answers import quoted

@@ -18,10 +18,10 @@ def test_the_first_new_thing_of_each_answer_is_told_with_its_citation() -> None:
     assert told == ("Wind turns blades. [1] It is free. [1] Not answered by the documents: What is wind?")
 
 
-def test_prose_goes_before_a_list_and_a_list_becomes_a_sentence() -> None:
+def test_prose_goes_before_a_list_and_of_a_list_some_lines_are_told() -> None:
     steps = ("steps.md", "1. Dig a hole.\n2. Fill it;\n3. Go home.")
 
-    assert summarise([finding(steps)]) == "Dig a hole; Fill it; Go home. [1]"
+    assert summarise([finding(steps)]) == "1. Dig a hole.\n2. Fill it;\n3. Go home. [1]"
     assert summarise([finding(steps, ("a.md", "Holes are useful."))]) == "Holes are useful. [2]"
 
 
