@@ -264,10 +264,9 @@ def steering_of(body: SteeringBody | None) -> Steering | None:
     return None if body is None else body.value()
 
 
-class RunBody(Body):
-    """What `POST /run` takes."""
+class AskingBody(Body):
+    """How a question is answered, in the contract of MMU-RAG."""
 
-    question: Asked
     top_k: Passages = None
     corpus: Corpora = None
     filters: Filtered = None
@@ -278,20 +277,18 @@ class RunBody(Body):
     writer: Writer = None
 
 
-class EvaluateBody(Body):
+class RunBody(AskingBody):
+    """What `POST /run` takes."""
+
+    question: Asked
+
+
+class EvaluateBody(AskingBody):
     """What `POST /evaluate` takes."""
 
     query: Asked
     iid: Annotated[str, Field(examples=["q-17"])]
     """Id of the question; the reply's `query_id`."""
-    top_k: Passages = None
-    corpus: Corpora = None
-    filters: Filtered = None
-    steering: Steered = None
-    query_time: AskedAt = None
-    mode: InMode = None
-    form: InForm = None
-    writer: Writer = None
 
 
 class TurnBody(StrictBody):
