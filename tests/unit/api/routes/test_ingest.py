@@ -93,12 +93,6 @@ def test_a_job_that_takes_longer_is_a_202(root: Path, monkeypatch: pytest.Monkey
         assert reply.headers["location"] == f"/ingest/{reply.json()['job']}"
 
 
-def test_a_short_job_that_fails_answers_with_its_own_status(root: Path) -> None:
-    reply = ingest(root, FakeIngester(failure=StorageError("The disk is full.", "Free some space.")), wait=None)
-
-    assert (reply.status_code, reply.json()["error"]["code"]) == (503, "storage_full")
-
-
 @pytest.mark.parametrize(
     "size", [{"chunk_size": 800}, {"chunk_overlap": 120}, {"chunk_size": 800, "chunk_overlap": None}]
 )
@@ -218,10 +212,11 @@ def test_pruning_one_file_is_refused(root: Path) -> None:
     assert "Prune a whole folder" in reply.json()["error"]["detail"]
 
 
-def test_a_failed_job_answers_who_waits_with_its_own_status(root: Path) -> None:
+@pytest.mark.parametrize("wait", [True, None])
+def test_a_failed_job_answers_who_waits_with_its_own_status(root: Path, wait: bool | None) -> None:
     full = StorageError("The disk is full.", "Free some space.")
 
-    reply = ingest(root, FakeIngester(failure=full))
+    reply = ingest(root, FakeIngester(failure=full), wait=wait)
 
     assert (reply.status_code, reply.json()["error"]["code"]) == (503, "storage_full")
 

@@ -133,12 +133,3 @@ def test_only_pdf_files_have_pages() -> None:
     reply = client_of(FakeEngine(documents=[document])).get("/pages/1/a.md")
 
     assert (reply.status_code, reply.json()["error"]["code"]) == (404, "page_unavailable")
-
-
-def test_keys_and_the_host_are_checked_as_on_other_routes(tmp_path: Path) -> None:
-    client = client_of(engine_over(tmp_path), serve={"keys": "a-long-enough-key-0123456789"})
-
-    for path in (f"/pages/1/{AT}", f"/marks/{AT}"):
-        assert client.get(path).status_code == 401
-        assert client.get(path, headers={"host": "evil.example"}).status_code == 403
-        assert client.get(path, headers={"api-key": "a-long-enough-key-0123456789"}).status_code == 200

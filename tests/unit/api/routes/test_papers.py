@@ -167,7 +167,7 @@ def test_an_unknown_corpus_is_404() -> None:
     )
 
 
-@pytest.mark.parametrize("path", ROUTES)
+@pytest.mark.parametrize("path", [*ROUTES, "/react", "/react_streaming"])
 @pytest.mark.parametrize(
     "sent", [None, "", "wrong", "first-key-0123456789,second-key-0123456789", "first-ke", "schl\xfcssel"]
 )

@@ -123,14 +123,6 @@ def test_the_configured_model_may_be_named_and_left_out() -> None:
 
 
 @pytest.mark.parametrize("route", ROUTES)
-def test_a_key_is_asked_for_as_ask_xdd_does(route: str) -> None:
-    client = client_of(FakeEngine(SCRIPT), serve={"keys": "k1-0123456789abc"})
-
-    assert client.post(route, json=ASK).status_code == 403
-    assert client.post(route, json=ASK, headers={"Api-Key": "k1-0123456789abc"}).status_code == 200
-
-
-@pytest.mark.parametrize("route", ROUTES)
 @pytest.mark.parametrize(
     ("change", "field"),
     [

@@ -114,16 +114,6 @@ def test_a_bad_body_is_refused_before_any_work(change: dict[str, Any], field: st
     assert engine.questions == []
 
 
-def test_a_key_is_needed_where_there_are_keys() -> None:
-    client = client_of(KnowingEngine(ANSWERS), serve={"keys": "k1-0123456789abc"})
-
-    assert client.post(ROUTE, json={"topic": "wind"}).status_code == 401
-    assert (
-        client.post(ROUTE, json={"topic": "wind"}, headers={"Authorization": "Bearer k1-0123456789abc"}).status_code
-        == 200
-    )
-
-
 def test_an_unknown_corpus_is_the_clients_mistake_and_a_missing_default_one_is_told() -> None:
     client = client_of(KnowingEngine(ANSWERS))
     assert client.post(ROUTE, json={"topic": "wind", "corpus": "other"}).status_code == 404

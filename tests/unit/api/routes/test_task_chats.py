@@ -192,9 +192,3 @@ def test_no_message_is_refused(client: TestClient, message: str | None) -> None:
     params = {} if message is None else {"message": message}
 
     assert client.get(f"/task/chat/{chat}", params=params).status_code == 422
-
-
-def test_a_key_is_asked_for() -> None:
-    client = client_of(an_engine(), given=FakePageAnswers(), serve={"keys": "k1-0123456789abc"})
-
-    assert begun(client, "x").status_code == say(client, "x").status_code == 401

@@ -83,13 +83,6 @@ def test_no_json_is_refused(client: TestClient) -> None:
     assert client.post("/task/run", content="{").status_code == 422
 
 
-def test_a_key_is_asked_for() -> None:
-    client = client_of(an_engine(), serve={"keys": "k1-0123456789abc"})
-
-    assert client.post("/task/run", json=BODY).status_code == 401
-    assert client.get("/pipeline/info").status_code == 401
-
-
 def test_a_pipeline_can_be_saved_listed_and_restored(client: TestClient) -> None:
     without_query = {key: value for key, value in BODY.items() if key != "query"}
 
