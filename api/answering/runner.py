@@ -32,10 +32,9 @@ from api.admission import Ticket
 from api.answering.sse import disconnected
 from api.dependencies import Engine, Service, ServiceDep
 from api.recorder import Recorder
-from api.schemas.requests import AskingBody, steering_of
+from api.schemas.requests import AskingBody, QueryBody, steering_of
 from api.watching.requests import current_watch
 from errors import OutOfTimeError, UnknownCorpusError
-from index.documents.filters import where
 from query_engine import steps
 from query_engine.inquiry import Inquiry
 from query_engine.runtime.deadline import Deadline
@@ -43,6 +42,7 @@ from query_engine.runtime.lease_pool import Lease
 from query_engine.runtime.threads import CancellableReader, ended, first_done, start_thread
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Done, Event, Step
+from query_engine.schema.turn import Turn
 from query_engine.synthesis.build import check_writer
 from research import modes
 from settings import Settings
@@ -84,18 +84,15 @@ def begun(corpus: str, events: Events) -> StartedAnswer:
     return StartedAnswer(corpus, events if watch is None else watch.answering(corpus, events))
 
 
-def inquiry_of(question: str, body: AskingBody, settings: Settings) -> Inquiry:
-    """Return what a body asks; `settings` have its mode if it names none.
-
-    Raises:
-        FilterError: the filter is empty or has no meaning.
-    """
-    if body.filters is not None:
-        where(body.filters)
+def inquiry_of(
+    question: str, body: AskingBody | QueryBody, settings: Settings, turns: tuple[Turn, ...] = ()
+) -> Inquiry:
+    """Return what a body asks; `settings` have its mode if it names none."""
     return Inquiry(
         question,
         body.filters,
         steering_of(body.steering),
+        turns,
         top_k=body.top_k,
         query_time=body.query_time,
         mode=body.mode or settings.answer.mode,
@@ -119,7 +116,6 @@ class QuestionRunner:
         """Put a question to the engine of a corpus.
 
         Raises:
-            FilterError: the filter is empty or has no meaning; once the stream has begun it would be too late to say.
             UnknownWriterError: there is no such writer.
             TooManyQuestionsError: there is neither a slot nor room in the queue.
             CorpusError: the named corpus does not exist, or it cannot be opened.

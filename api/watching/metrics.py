@@ -165,7 +165,7 @@ class Metrics:
         if self._shared:
             MultiProcessCollector(registry, str(self._shared))  # type: ignore[no-untyped-call]
         else:
-            registry.register(_Of(self._own))
+            registry.register(self._own)
             ProcessCollector(registry=registry)
         registry.register(_Info(status))
         encode, media_type = choose_encoder(accept)
@@ -193,16 +193,6 @@ class Metrics:
 
     def _level(self, name: str, about: str) -> Gauge:
         return Gauge(name, about, registry=self._own, multiprocess_mode="livesum")
-
-
-class _Of(Collector):
-    """What another registry holds."""
-
-    def __init__(self, registry: CollectorRegistry) -> None:
-        self._registry = registry
-
-    def collect(self) -> Iterable[Metric]:
-        return self._registry.collect()
 
 
 class _Info(Collector):
