@@ -51,7 +51,6 @@ def original(
         "Cache-Control": "private, no-cache",
         # The file may hold scripts; they must not run as part of this service.
         "Content-Security-Policy": "sandbox",
-        "X-Content-Type-Options": "nosniff",
     }
     return StreamingResponse(opened.pieces(), headers=headers, media_type=TYPE)
 

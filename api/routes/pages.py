@@ -61,7 +61,6 @@ def page_image(
         "ETag": f'"{original.digest}-{page}-{width}"',
         # Documents change under their addresses, and keys come and go.
         "Cache-Control": "private, no-cache",
-        "X-Content-Type-Options": "nosniff",
     }
     if request.headers.get("if-none-match") == headers["ETag"]:
         return Response(status_code=304, headers=headers)
