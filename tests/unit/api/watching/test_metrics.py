@@ -193,13 +193,6 @@ def test_corpora_and_models_are_as_they_were_last_seen() -> None:
     assert told["treeline_model_ready"] == {"": 0}
 
 
-def test_a_key_is_needed_as_elsewhere() -> None:
-    client = client_of(FakeEngine(), serve={"keys": "a-key-of-sixteen-characters"})
-
-    assert client.get("/metrics").status_code == 401
-    assert client.get("/metrics", headers={"Authorization": "Bearer a-key-of-sixteen-characters"}).status_code == 200
-
-
 async def test_answers_over_mcp_are_counted() -> None:
     client = client_of(FakeEngine([call_model, a_done()]))
     tools = Tools(client.app.state.service)  # type: ignore[attr-defined]  # it is an application
