@@ -10,8 +10,9 @@ from starlette.testclient import TestClient
 from api.app import create_app
 from api.dependencies import PageAnswers, SourceAnswers
 from api.jobs.queue import Jobs
-from settings import Settings
-from tests.fakes.engines import FakeEngine, FakeEngines
+from query_engine.engine import Engine
+from settings import FeedbackSettings, Settings
+from tests.fakes.engines import FakeEngine, FakeEngines, OneEngine
 from tests.fakes.ingesting import FakeIngester
 
 
@@ -44,6 +45,13 @@ def client_of(
     settings = Settings(**{"feedback": {"enabled": False}, **groups})
     app = create_app(found, settings, ingester or FakeIngester(), jobs or Jobs(), ingested, web=web, given=given)
     return TestClient(app, raise_server_exceptions=False)
+
+
+def client_over(engine: Engine, settings: Settings, **options: Any) -> TestClient:
+    """Return a client of a service over a real engine, which keeps no feedback; `options` are the client's own."""
+    unnoted = settings.model_copy(update={"feedback": FeedbackSettings(enabled=False)})
+    app = create_app(OneEngine(engine), unnoted, FakeIngester(), Jobs())
+    return TestClient(app, **{"raise_server_exceptions": False, "base_url": "http://localhost"} | options)
 
 
 def records_in(body: str) -> list[dict[str, Any]]:
