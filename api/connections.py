@@ -161,7 +161,8 @@ def _make_room(newcomer: TimedProtocol, owing: Iterable[TimedProtocol]) -> None:
 def _is_proxy(connection: TimedProtocol) -> bool:
     config, address = connection.config, _address(connection)
     listed = config.forwarded_allow_ips or ""
-    return config.proxy_headers and address in ProxyHeadersMiddleware(config.app, listed).trusted_hosts
+    # Only its list is used.
+    return config.proxy_headers and address in ProxyHeadersMiddleware(config.app, listed).trusted_hosts  # type: ignore[arg-type]
 
 
 def _address(connection: TimedProtocol) -> str | None:

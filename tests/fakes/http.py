@@ -47,11 +47,11 @@ def client_of(
     return TestClient(app, raise_server_exceptions=False)
 
 
-def client_over(engine: Engine, settings: Settings, **options: Any) -> TestClient:
-    """Return a client of a service over a real engine, which keeps no feedback; `options` are the client's own."""
+def client_over(engine: Engine, settings: Settings, headers: dict[str, str] | None = None) -> TestClient:
+    """Return a client of a service over a real engine, which keeps no feedback; it sends `headers` each time."""
     unnoted = settings.model_copy(update={"feedback": FeedbackSettings(enabled=False)})
     app = create_app(OneEngine(engine), unnoted, FakeIngester(), Jobs())
-    return TestClient(app, **{"raise_server_exceptions": False, "base_url": "http://localhost"} | options)
+    return TestClient(app, raise_server_exceptions=False, base_url="http://localhost", headers=headers)
 
 
 def records_in(body: str) -> list[dict[str, Any]]:
