@@ -12,7 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from starlette.testclient import TestClient
 
 from api.jobs.queue import Jobs
-from api.mcp.tools import Caller, Tools
+from api.mcp.tools import Tools
 from api.watching.metrics import Metrics
 from api.watching.workers import begin_sharing, worker_ended
 from errors import LLMError
@@ -200,7 +200,7 @@ async def test_answers_over_mcp_are_counted() -> None:
     async def tell(_step: str) -> None:
         """Say nothing."""
 
-    await tools.ask("What turns?", None, Caller("http://127.0.0.1"), tell)
+    await tools.ask("What turns?", None, "http://127.0.0.1", tell)
 
     told = metrics_of(client)
     assert told["treeline_answers_total"] == {"author=extractive,reason=generated_answer": 1}
