@@ -71,7 +71,7 @@ async def _found(
     runner: QuestionRunner, request: Request, body: PapersBody, screening_top_k: int | None, notices: list[str]
 ) -> JSONReply:
     question = paper_question(body, screening_top_k)
-    found = await runner.search(request, body.corpus, lambda engine, _: engine.papers().search(question))
+    found = await runner.search(request, body.corpus, lambda engine, _: list(engine.papers().search(question)))
     if not found:
         raise NothingFoundError(
             "No paragraph meets what was asked.",
