@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from fastapi import FastAPI
 from starlette.testclient import TestClient
 
 from api.app import create_app
@@ -14,6 +15,9 @@ from query_engine.engine import Engine
 from settings import FeedbackSettings, Settings
 from tests.fakes.engines import FakeEngine, FakeEngines, OneEngine
 from tests.fakes.ingesting import FakeIngester
+
+MADE: list[FastAPI] = []
+"""The applications of `client_of`; `tests/unit/api/conftest.py` closes them."""
 
 
 def client_of(
@@ -44,6 +48,7 @@ def client_of(
     groups["serve"] = {"allowed_hosts": "testserver", **groups.get("serve", {})}
     settings = Settings(**{"feedback": {"enabled": False}, **groups})
     app = create_app(found, settings, ingester or FakeIngester(), jobs or Jobs(), ingested, web=web, given=given)
+    MADE.append(app)
     return TestClient(app, raise_server_exceptions=False)
 
 

@@ -199,7 +199,6 @@ def test_a_reply_is_what_the_description_says(
     method, route, path, sent = case
     with a_service(tmp_path, kind) as client:
         reply = client.request(method, path, follow_redirects=False, **sent)
-        client.app.state.service.pipelines.close()  # type: ignore[attr-defined]
 
     check_described(document, method, route, reply)
 

@@ -3,7 +3,6 @@
 import hashlib
 import io
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -41,10 +40,8 @@ def engine_over(
 
 
 @pytest.fixture
-def client(tmp_path: Path) -> Iterator[TestClient]:
-    made = client_of(engine_over(tmp_path))
-    yield made
-    made.app.state.service.page_renderer.close()  # type: ignore[attr-defined]
+def client(tmp_path: Path) -> TestClient:
+    return client_of(engine_over(tmp_path))
 
 
 def test_a_page_is_an_image_that_is_kept_by_its_tag(client: TestClient) -> None:

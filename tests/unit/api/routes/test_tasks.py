@@ -1,5 +1,4 @@
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -18,10 +17,8 @@ BODY = {
 
 
 @pytest.fixture
-def client() -> Iterator[TestClient]:
-    client = client_of(an_engine())
-    yield client
-    client.app.state.service.pipelines.close()  # type: ignore[attr-defined]
+def client() -> TestClient:
+    return client_of(an_engine())
 
 
 @pytest.mark.parametrize("body", [BODY, {"pipeline": BODY}], ids=["plain", "wrapped"])
