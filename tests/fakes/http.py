@@ -45,9 +45,23 @@ def client_of(
     """
     by_corpus = {engine.corpus.name: engine for engine in engines}
     found = FakeEngines(by_corpus, failures or {})
+    return client_of_engines(found, ingester, jobs, ingested, web=web, given=given, **groups)
+
+
+def client_of_engines(
+    engines: FakeEngines,
+    ingester: FakeIngester | None = None,
+    jobs: Jobs | None = None,
+    ingested: Path | None = None,
+    *,
+    web: SourceAnswers | None = None,
+    given: PageAnswers | None = None,
+    **groups: Any,
+) -> TestClient:
+    """Return a client of a service with these engines; see `client_of`."""
     groups["serve"] = {"allowed_hosts": "testserver", **groups.get("serve", {})}
     settings = Settings(**{"feedback": {"enabled": False}, **groups})
-    app = create_app(found, settings, ingester or FakeIngester(), jobs or Jobs(), ingested, web=web, given=given)
+    app = create_app(engines, settings, ingester or FakeIngester(), jobs or Jobs(), ingested, web=web, given=given)
     MADE.append(app)
     return TestClient(app, raise_server_exceptions=False)
 
