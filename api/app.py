@@ -58,7 +58,6 @@ from api.security.keyring import Keyring
 from api.security.same_origin import SameOrigin
 from api.study import Study, StudyNotes
 from api.views.html import Pages
-from api.watching.ingesting import CountedIngester
 from api.watching.middleware import Watched
 from api.watching.requests import Watching
 from api.web import page
@@ -152,7 +151,7 @@ def create_app(
         settings,
         Hosts(settings.serve),
         templates,
-        CountedIngester(ingester, watching.metrics),
+        ingester,
         jobs,
         slots,
         answers,

@@ -13,6 +13,7 @@ from hmac import compare_digest
 from pathlib import Path
 
 from starlette.requests import Request
+from starlette.types import Scope
 
 from errors import KeyScopeError
 
@@ -58,10 +59,16 @@ IN_SCOPE = "treeline.key"
 """Where a request's scope has its key, for work that does not run in the request's own task."""
 
 
+def address_of(scope: Scope) -> str:
+    """Return the address of a client, as RAG_SERVE__PROXIES tell it; empty if it has none."""
+    client = scope.get("client")
+    return str(client[0]) if client else ""
+
+
 def caller_name(request: Request) -> str:
     """Return what tells clients apart that take turns: the name of the key, or without keys the address."""
     key = CALLER.get()
-    return key.name if key else request.client.host if request.client else ""
+    return key.name if key else address_of(request.scope)
 
 
 def may_use(corpus: str) -> bool:

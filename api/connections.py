@@ -10,11 +10,11 @@ and workers that hand over, speak for many clients: only the bound of all holds 
 """
 
 import asyncio
-import ipaddress
 import resource
 from collections.abc import Iterable
 
 import h11
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 HEADERS_S = 15.0
@@ -161,25 +161,8 @@ def _make_room(newcomer: TimedProtocol, owing: Iterable[TimedProtocol]) -> None:
 def _is_proxy(connection: TimedProtocol) -> bool:
     config, address = connection.config, _address(connection)
     listed = config.forwarded_allow_ips or ""
-    return config.proxy_headers and address is not None and is_listed(address, listed)
-
-
-def is_listed(address: str, listed: str | Iterable[str]) -> bool:
-    """Say whether an address is among proxies as uvicorn reads them: addresses, networks, or `*` for all.
-
-    Args:
-        address: of a client; whatever is not an IP address must stand in the list as it is.
-        listed: the proxies, as one string with commas between them or one by one.
-    """
-    names = [name.strip() for name in listed.split(",")] if isinstance(listed, str) else list(listed)
-    return "*" in names or address in names or any(_is_within(address, name) for name in names)
-
-
-def _is_within(address: str, network: str) -> bool:
-    try:
-        return ipaddress.ip_address(address) in ipaddress.ip_network(network)
-    except ValueError:  # one of them is a name
-        return False
+    # Only its list is used.
+    return config.proxy_headers and address in ProxyHeadersMiddleware(config.app, listed).trusted_hosts  # type: ignore[arg-type]
 
 
 def _address(connection: TimedProtocol) -> str | None:

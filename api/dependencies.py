@@ -24,21 +24,18 @@ from api.recorder import Recorder
 from api.study import Study
 from api.views.html import Pages
 from api.watching.requests import Watching
-from index.corpus import Corpus
 from ingestion.reading.page_renderer import PageRenderer
 from ingestion.schema import Progress, RunOptions
 from pipelines.build import Pipelines
 from query_engine.answer_cache import AnswerCache
 from query_engine.inquiry import Inquiry
-from query_engine.llms.helper import PromptHelper
-from query_engine.retrieval.multi_part import Evidence, SearchContext
-from query_engine.retrieval.papers import PaperQuestion, Paragraph
 from query_engine.retrieval.pipeline import RetrievalPipeline
 from query_engine.runtime.lease_pool import Lease
 from query_engine.runtime.threads import SharedThread
 from query_engine.schema.events import Event
 from query_engine.schema.retrieval_result import Retrieval
 from research.modes import AnsweringFromSources
+from research.schema import Engine as ResearchingEngine
 from settings import RetrievalSettings, Settings
 from sources.given_pages import GivenPage
 
@@ -48,50 +45,18 @@ STOP_WITHIN_S = 8.0
 T = TypeVar("T")
 
 
-class Papers(Protocol):
-    """Searches papers."""
-
-    def search(self, question: PaperQuestion) -> Sequence[Paragraph]:
-        """Find paragraphs, nearest first; blocks."""
-        ...
-
-
-class Engine(Protocol):
+class Engine(ResearchingEngine, Protocol):
     """Answers questions from one corpus."""
-
-    @property
-    def corpus(self) -> Corpus:
-        """The corpus it reads."""
-        ...
 
     @property
     def pipeline(self) -> RetrievalPipeline:
         """What is done before and after its searches."""
         ...
 
-    @property
-    def helper(self) -> PromptHelper | None:
-        """Asks the language model on the side."""
-        ...
-
     def retrieve(
         self, inquiry: Inquiry, options: RetrievalSettings | None = None, pipeline: RetrievalPipeline | None = None
     ) -> Retrieval:
         """Find passages in the documents that meet the filters; blocks."""
-        ...
-
-    def papers(self) -> Papers:
-        """Return what searches the corpus's papers."""
-        ...
-
-    def one_pass(self, question: str, context: SearchContext) -> Evidence:
-        """Return what `stream` gathers by itself."""
-        ...
-
-    def stream(
-        self, inquiry: Inquiry, gather: Callable[[str, SearchContext], Evidence] | None = None
-    ) -> AsyncGenerator[Event, None]:
-        """Answer from the documents that meet the filters, event by event; closing it waits for its threads."""
         ...
 
     def fingerprint(self) -> str:

@@ -7,7 +7,7 @@ its links again. Pure.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from api.links import Links
 from query_engine.schema.events import Citation, Nearest
@@ -56,14 +56,6 @@ def without_links(text: str) -> str:
     return _LINKED_MARK.sub(r"[\1]", text.partition(_SOURCES)[0].partition(_FOLDED)[0])
 
 
-def urls_of(citations: Iterable[Citation], links: Links) -> dict[int, str]:
-    """Return the address of each number; quotes that share a number share the first one's."""
-    urls: dict[int, str] = {}
-    for citation in citations:
-        urls.setdefault(citation.number, links.of(citation))
-    return urls
-
-
 def sources(citations: Sequence[Citation], links: Links) -> str:
     """Return a list of the citations' documents as Markdown, in the order of their numbers; empty without citations."""
     lines = [f"{number}. {link}" for number, link in _document_links(citations, links)]
@@ -73,7 +65,7 @@ def sources(citations: Sequence[Citation], links: Links) -> str:
 def _document_links(citations: Sequence[Citation], links: Links) -> Iterator[tuple[int, str]]:
     """Yield the number of each citation, in order, with the title of its document as a Markdown link."""
     titles = {citation.number: citation.title or citation.doc_id for citation in reversed(citations)}
-    for number, url in sorted(urls_of(citations, links).items()):
+    for number, url in links.numbered(citations).items():
         yield number, f"[{as_plain(titles[number])}]({_in_parentheses(url)})"
 
 
@@ -103,7 +95,7 @@ def reference_list(citations: Sequence[Citation], links: Links) -> str:
 
 def references(citations: Sequence[Citation], links: Links) -> str:
     """Return the addresses of the numbers as plain lines, `[n] url`; empty without citations."""
-    lines = [f"[{number}] {url}" for number, url in sorted(urls_of(citations, links).items())]
+    lines = [f"[{number}] {url}" for number, url in links.numbered(citations).items()]
     return "\n\nReferences:\n" + "\n".join(lines) if lines else ""
 
 

@@ -35,12 +35,10 @@ class Links:
             return place.url
         return self.document(place.doc_id, place.start, place.end, corpus=place.corpus)
 
-    def numbered(self, citations: Sequence[Citation]) -> list[str]:
-        """Return one address for each `[n]`, in the order of n; several quotes of a document share the first's."""
-        first: dict[int, Citation] = {}
-        for citation in citations:
-            first.setdefault(citation.number, citation)
-        return [self.of(first[number]) for number in sorted(first)]
+    def numbered(self, citations: Sequence[Citation]) -> dict[int, str]:
+        """Return the address of each `[n]`, in the order of n; quotes that share a number share the first one's."""
+        first = {citation.number: citation for citation in reversed(citations)}
+        return {number: self.of(first[number]) for number in sorted(first)}
 
 
 def document_path(doc_id: str) -> str:

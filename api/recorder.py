@@ -62,7 +62,7 @@ class Recorder:
             return None, events
         answer_id = _new_id()
         mark = mark_of(answer_id, CALLER.get())
-        return answer_id, self._noting(partial(_given_answer, answer_id, mark, inquiry, corpus), events)
+        return answer_id, self._noting(partial(_given, answer_id, "answer", mark, inquiry, corpus), events)
 
     def retrieval(self, inquiry: Inquiry, corpus: str, passages: Sequence[Passage]) -> str | None:
         """Note what a search found, and return its id; None if nothing is noted."""
@@ -71,7 +71,7 @@ class Recorder:
             return None
         retrieval_id = _new_id()
         mark = mark_of(retrieval_id, CALLER.get())
-        self._note(lambda: _given(retrieval_id, "retrieval", mark, inquiry, corpus, passages))
+        self._note(partial(_given, retrieval_id, "retrieval", mark, inquiry, corpus, passages))
         return retrieval_id
 
     async def judge(self, id_: str, kind: Kind, target: Target, verdict: Verdict, text: str | None) -> None:
@@ -112,7 +112,7 @@ class Recorder:
         self._store.close()
 
     async def _noting(
-        self, given: Callable[[Done, tuple[str, ...]], Given], events: AsyncGenerator[Event, None]
+        self, given: Callable[..., Given], events: AsyncGenerator[Event, None]
     ) -> AsyncGenerator[Event, None]:
         told: list[str] = []
         async with aclosing(events):
@@ -121,7 +121,7 @@ class Recorder:
                     told.append(event.text)
                 elif isinstance(event, Done):
                     # Before the reader has it: a verdict sent at once comes after this.
-                    self._note(partial(given, event, tuple(told)))
+                    self._note(partial(given, event.passages, steps=tuple(told), **_answered(event)))
                 yield event
 
     def _note(self, make: Callable[[], Given]) -> None:
@@ -136,26 +136,17 @@ def _new_id() -> str:
     return secrets.token_hex(16)
 
 
-def _given_answer(  # noqa: PLR0917  # private; names match at every call
-    answer_id: str, mark: str, inquiry: Inquiry, corpus: str, done: Done, told: tuple[str, ...]
-) -> Given:
-    return _given(
-        answer_id,
-        "answer",
-        mark,
-        inquiry,
-        corpus,
-        done.passages,
-        answer=done.answer,
-        message=message_of(done),
-        steps=told,
-        citations=tuple(_noted(one, CITED) for one in done.citations),
-        synthesizer=done.synthesizer,
-        fingerprint=done.fingerprint,
-    )
+def _answered(done: Done) -> dict[str, Any]:
+    return {
+        "answer": done.answer,
+        "message": message_of(done),
+        "citations": tuple(_noted(one, CITED) for one in done.citations),
+        "synthesizer": done.synthesizer,
+        "fingerprint": done.fingerprint,
+    }
 
 
-def _given(  # noqa: PLR0917  # as above
+def _given(  # noqa: PLR0917  # private; names match at every call
     id_: str, kind: Kind, mark: str, inquiry: Inquiry, corpus: str, passages: Sequence[Passage], **answered: Any
 ) -> Given:
     return Given(

@@ -1,8 +1,7 @@
 """`treeline mcp`: Treeline as an MCP server for one program that starts it, over stdin and stdout.
 
-Flow: settings -> the corpus, or the service that holds it -> `api/mcp/`, until the input ends or a signal comes. The
-protocol goes to stdout, everything else to stderr. Exit codes: 0 the input ended, 1 a foreseen error, 2 usage, 130
-and 143 stopped by a signal.
+Flow: settings -> the corpus -> `api/mcp/`, until the input ends or a signal comes. The protocol goes to stdout,
+everything else to stderr. Exit codes: 0 the input ended, 1 a foreseen error, 2 usage, 130 and 143 stopped by a signal.
 """
 
 import missing_packages  # noqa: F401, I001  # first, to tell which package the imports below lack
@@ -26,7 +25,7 @@ def main(argv: Sequence[str] | None = None, prog: str = "python -m treeline mcp"
     parser = argparse.ArgumentParser(
         prog=prog,
         description="Serve MCP over stdin and stdout, from the corpora in RAG_INDEX__DIR.",
-        epilog="A service that holds the default corpus is asked instead of opening it. docs/http.md has the rest.",
+        epilog="A service that holds the default corpus offers the same at its /mcp. docs/http.md has the rest.",
     )
     parser.parse_args(argv)
     with input_that_signals_end() as end:
@@ -36,19 +35,14 @@ def main(argv: Sequence[str] | None = None, prog: str = "python -m treeline mcp"
 def _serve(settings: Settings, end: StdioEnd) -> int:
     configure_logging(settings.serve.log_format)
     try:
-        check_free(settings.index.dir / settings.index.corpus)  # before models are loaded: a service has done so
-        _serve_here(settings)
+        check_free(settings.index.dir / settings.index.corpus)  # before models are loaded
     except CorpusLockedError as error:
         if error.url is None:
             raise
-        print(f"(asking the service at {error.url}, which holds the corpus)", file=sys.stderr)
-        _serve_through(error.url, settings)
-    return end.exit_code
-
-
-def _serve_here(settings: Settings) -> None:
-    # Seconds to import; a question to a service does not need it.
-    with stdout_to_stderr():
+        raise CorpusLockedError(
+            error.fact, f"Let your program connect to {error.url}/mcp over HTTP, see docs/http.md.", error.url
+        ) from error
+    with stdout_to_stderr():  # seconds to import
         from api.app import create_app  # noqa: PLC0415
         from api.dependencies import STOP_WITHIN_S  # noqa: PLC0415
         from api.jobs.ingester import Ingester  # noqa: PLC0415
@@ -73,12 +67,7 @@ def _serve_here(settings: Settings) -> None:
 
         with closing(service.recorder):
             anyio.run(serve)
-
-
-def _serve_through(url: str, settings: Settings) -> None:
-    from api.mcp.bridge import build_bridge, run_on_stdio  # noqa: PLC0415  # loads the SDK
-
-    anyio.run(run_on_stdio, build_bridge(url, settings.serve.key_headers(), settings.answer.deadline_s))
+    return end.exit_code
 
 
 if __name__ == "__main__":

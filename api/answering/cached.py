@@ -11,7 +11,6 @@ from functools import partial
 
 from api.answering.runner import QuestionRunner, StartedAnswer, begun
 from api.dependencies import Engine, Service
-from index.documents.filters import where
 from query_engine.inquiry import Inquiry
 from query_engine.runtime.threads import in_thread
 from research import modes
@@ -29,11 +28,8 @@ async def ask_or_recall(
         inquiry: without a deadline, which the runner sets.
 
     Raises:
-        FilterError: the filter is empty or has no meaning.
         RagError: from `QuestionRunner.answer`.
     """
-    if inquiry.filters is not None:
-        where(inquiry.filters)
     from_sources = runner.ask_sources(corpus, inquiry)
     if from_sources is not None:  # not kept: what the sources return tomorrow is not known
         return from_sources

@@ -8,55 +8,45 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
-from typing import Protocol
 
 from starlette.requests import Request
 
-from api.answering.runner import QuestionRunner, Scope, StartedAnswer, inquiry_of
+from api.answering.runner import QuestionRunner, StartedAnswer, inquiry_of
 from api.dependencies import Engine, Service
 from api.linked import reference_list
 from api.links import Links
+from api.schemas.requests import AskingBody
 from errors import SettingsError
 from query_engine.inquiry import Inquiry
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.events import Done, Event, Token
 from research import modes
 from research.topic.report import stream_report
-from settings import Form
-
-
-class FormedScope(Scope, Protocol):
-    """The fields of a body that say where to look, and in which form to answer."""
-
-    @property
-    def form(self) -> Form | None:
-        """None leaves it to the settings."""
-        ...
 
 
 async def ask_in_form(
-    service: Service, runner: QuestionRunner, request: Request, question: str, scope: FormedScope
+    service: Service, runner: QuestionRunner, request: Request, question: str, body: AskingBody
 ) -> StartedAnswer:
     """Put a question to the engine of a corpus; errors are those of `QuestionRunner.ask`."""
     settings = service.settings
-    if not wants_report(service, scope):
-        return await runner.ask(question, scope)
-    if service.sources_for(scope.corpus) is not None:
+    if not wants_report(service, body):
+        return await runner.ask(question, body)
+    if service.sources_for(body.corpus) is not None:
         raise SettingsError("A report is written from a corpus, and sources are asked here.", "Name a corpus on disk.")
-    inquiry = inquiry_of(question, scope, settings)
+    inquiry = inquiry_of(question, body, settings)
 
     def events(engine: Engine, deadline: Deadline) -> AsyncGenerator[Event, None]:
         ask = partial(_by_mode, engine, service)
         return stream_report(engine, ask, inquiry, settings.retrieval, deadline)
 
-    asked = await runner.answer(scope.corpus, events, inquiry.writer)
+    asked = await runner.answer(body.corpus, events, inquiry.writer)
     asked = replace(asked, events=_with_references(asked.events, service.links(request, asked.corpus)))
     return asked.noted_by(service.recorder, inquiry)
 
 
-def wants_report(service: Service, scope: FormedScope) -> bool:
+def wants_report(service: Service, body: AskingBody) -> bool:
     """Say whether the answer is going to be a report."""
-    return (scope.form or service.settings.answer.form) == "report"
+    return (body.form or service.settings.answer.form) == "report"
 
 
 def _by_mode(engine: Engine, service: Service, inquiry: Inquiry) -> AsyncGenerator[Event, None]:

@@ -20,10 +20,10 @@ client named and that does not exist is the client's mistake and stays an error.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Annotated, Any, Protocol, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends
 from starlette.requests import ClientDisconnect, Request
@@ -32,10 +32,9 @@ from api.admission import Ticket
 from api.answering.sse import disconnected
 from api.dependencies import Engine, Service, ServiceDep
 from api.recorder import Recorder
-from api.schemas.requests import SteeringBody, steering_of
+from api.schemas.requests import AskingBody, QueryBody, steering_of
 from api.watching.requests import current_watch
 from errors import OutOfTimeError, UnknownCorpusError
-from index.documents.filters import where
 from query_engine import steps
 from query_engine.inquiry import Inquiry
 from query_engine.runtime.deadline import Deadline
@@ -43,9 +42,10 @@ from query_engine.runtime.lease_pool import Lease
 from query_engine.runtime.threads import CancellableReader, ended, first_done, start_thread
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Done, Event, Step
+from query_engine.schema.turn import Turn
 from query_engine.synthesis.build import check_writer
 from research import modes
-from settings import Mode, Settings
+from settings import Settings
 
 # Of the time limit, for an engine that has no time left to say so and for the last record.
 LAST_WORDS_SHARE = 0.02
@@ -55,45 +55,6 @@ STOPPING = AnswerWarning("stopping", "The service was being stopped, so this ans
 
 Result = TypeVar("Result")
 Events = AsyncGenerator[Event, None]
-
-
-class Scope(Protocol):
-    """The fields of a body that say where to look, and when the question was asked."""
-
-    @property
-    def corpus(self) -> str | None:
-        """Its name; None means the default one."""
-        ...
-
-    @property
-    def top_k(self) -> int | None:
-        """Passages that the answer is written from, at most; None leaves it to the settings."""
-        ...
-
-    @property
-    def filters(self) -> Mapping[str, Any] | None:
-        """Which documents may be found."""
-        ...
-
-    @property
-    def steering(self) -> SteeringBody | None:
-        """Moves the question."""
-        ...
-
-    @property
-    def query_time(self) -> str | None:
-        """For a language model that writes."""
-        ...
-
-    @property
-    def mode(self) -> Mode | None:
-        """How passages are gathered; None leaves it to the settings."""
-        ...
-
-    @property
-    def writer(self) -> str | None:
-        """Who writes; None leaves it to the settings."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,22 +84,19 @@ def begun(corpus: str, events: Events) -> StartedAnswer:
     return StartedAnswer(corpus, events if watch is None else watch.answering(corpus, events))
 
 
-def inquiry_of(question: str, scope: Scope, settings: Settings) -> Inquiry:
-    """Return what a body asks; `settings` have its mode if it names none.
-
-    Raises:
-        FilterError: the filter is empty or has no meaning.
-    """
-    if scope.filters is not None:
-        where(scope.filters)
+def inquiry_of(
+    question: str, body: AskingBody | QueryBody, settings: Settings, turns: tuple[Turn, ...] = ()
+) -> Inquiry:
+    """Return what a body asks; `settings` have its mode if it names none."""
     return Inquiry(
         question,
-        scope.filters,
-        steering_of(scope.steering),
-        top_k=scope.top_k,
-        query_time=scope.query_time,
-        mode=scope.mode or settings.answer.mode,
-        writer=scope.writer,
+        body.filters,
+        steering_of(body.steering),
+        turns,
+        top_k=body.top_k,
+        query_time=body.query_time,
+        mode=body.mode or settings.answer.mode,
+        writer=body.writer,
     )
 
 
@@ -154,23 +112,22 @@ class QuestionRunner:
         self._place: Ticket | None = None
         self._events: Events | None = None
 
-    async def ask(self, question: str, scope: Scope) -> StartedAnswer:
+    async def ask(self, question: str, body: AskingBody) -> StartedAnswer:
         """Put a question to the engine of a corpus.
 
         Raises:
-            FilterError: the filter is empty or has no meaning; once the stream has begun it would be too late to say.
             UnknownWriterError: there is no such writer.
             TooManyQuestionsError: there is neither a slot nor room in the queue.
             CorpusError: the named corpus does not exist, or it cannot be opened.
             OutOfTimeError: the corpus could not be opened in time.
         """
         settings = self._service.settings
-        inquiry = inquiry_of(question, scope, settings)
-        from_sources = self.ask_sources(scope.corpus, inquiry)
+        inquiry = inquiry_of(question, body, settings)
+        from_sources = self.ask_sources(body.corpus, inquiry)
         if from_sources is not None:
             return from_sources
         started = await self.answer(
-            scope.corpus,
+            body.corpus,
             lambda engine, deadline: modes.stream(engine, replace(inquiry, deadline=deadline), settings),
             inquiry.writer,
         )

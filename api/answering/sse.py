@@ -1,7 +1,7 @@
 """Drive an answer for HTTP: when records are sent, and that work stops when nobody waits for it any more.
 
-Flow: `engine.stream` -> **here** (folded by a view) -> the body of `/run`, `/query/stream`, a streamed chat completion;
-or -> the one `Done` of `/evaluate`, `/query`.
+Flow: `engine.stream` -> **here** (folded by a view) -> the body of `/run`, `/query/stream`, `/react_streaming`, a
+streamed chat completion; or -> the one `Done` of `/evaluate`, `/query`.
 
 A language model writes up to a hundred tokens a second, and each record repeats the whole text. So tokens are gathered:
 eight records a second at first, fewer in a long answer. Steps and the first token wait for no more than that rate, the
@@ -40,7 +40,7 @@ logger = logging.getLogger(__name__)
 
 
 class View(Protocol):
-    """Folds events into server-sent events.
+    """Folds events into the records of a stream.
 
     Attributes:
         urgent: what was taken since the last messages should be sent at once.
@@ -93,7 +93,7 @@ class Pace:
 
 
 async def stream_records(events: AsyncGenerator[Event, None], view: View, pace: Pace) -> AsyncGenerator[bytes, None]:
-    """Yield one SSE message a record; the last one is `complete`, even if the engine fails.
+    """Yield the records of a view; the last one is `complete`, even if the engine fails.
 
     However this generator ends, `events` is closed, so the engine stops working.
     """

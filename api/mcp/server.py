@@ -4,7 +4,6 @@ Flow: `http.py` or `stdio.py` makes one -> **here** -> `tools.py` does the work.
 slow the start down, so both import it only when it is needed.
 """
 
-import asyncio
 import itertools
 import json
 from collections.abc import Awaitable
@@ -19,7 +18,7 @@ from api.caller import CALLER, IN_SCOPE
 from api.dependencies import Service
 from api.errors import RETRY_AFTER_S
 from api.mcp.results import AskResult, CorpusList, FetchedDocument, SearchResults
-from api.mcp.tools import Caller, Tools
+from api.mcp.tools import Tools
 from api.schemas.requests import CorporaName, Writer
 from api.views.truncate import fit
 from errors import RagError, without_paths
@@ -34,8 +33,6 @@ INSTRUCTIONS = (
 )
 # Where links lead that no HTTP service stands behind: the scheme says that they are names, not addresses.
 NO_SERVICE = "treeline:"
-# Set in the scope of a request when its client has left, by `http.py`.
-LEFT = "treeline.left"
 # A client is promised that progress grows; what it shows of a step is a line or two.
 MAX_STEP_BYTES = 2000
 
@@ -64,7 +61,7 @@ def build_server(service: Service) -> MCPServer:
     async def search(
         query: Question, context: Context, corpus: Corpus = None
     ) -> Annotated[CallToolResult, SearchResults]:
-        return await _result(tools.search(query, corpus, _caller(context, service)))
+        return await _result(tools.search(query, corpus, _base_url(context, service)))
 
     @server.tool(
         title="Read a document",
@@ -74,7 +71,7 @@ def build_server(service: Service) -> MCPServer:
     async def fetch(
         id: Annotated[str, Field(description="Of a result of `search` or `ask`.", max_length=5000)], context: Context
     ) -> Annotated[CallToolResult, FetchedDocument]:
-        return await _result(tools.fetch(id, _caller(context, service)))
+        return await _result(tools.fetch(id, _base_url(context, service)))
 
     @server.tool(
         title="Ask a question",
@@ -91,7 +88,7 @@ def build_server(service: Service) -> MCPServer:
         async def tell(step: str) -> None:
             await context.report_progress(next(numbers), message=fit(step.strip(), MAX_STEP_BYTES, " …"))
 
-        return await _result(tools.ask(question, corpus, _caller(context, service), tell, writer))
+        return await _result(tools.ask(question, corpus, _base_url(context, service), tell, writer))
 
     @server.tool(
         title="List collections",
@@ -99,20 +96,19 @@ def build_server(service: Service) -> MCPServer:
         annotations=READS,
     )
     async def list_corpora(context: Context) -> Annotated[CallToolResult, CorpusList]:
-        _caller(context, service)
+        _base_url(context, service)
         return await _result(tools.list_corpora())
 
     return server
 
 
-def _caller(context: Context, service: Service) -> Caller:
-    """Return who calls a tool, and note the key of the request: the SDK runs the call in a task of its own."""
+def _base_url(context: Context, service: Service) -> str:
+    """Return where links begin, and note the key of the request: the SDK runs the call in a task of its own."""
     request = context.request_context.request
     if request is None:
-        return Caller(service.settings.serve.public_url or NO_SERVICE)
+        return service.settings.serve.public_url or NO_SERVICE
     CALLER.set(request.scope.get(IN_SCOPE))
-    left: asyncio.Event | None = request.scope.get(LEFT)
-    return Caller(service.hosts.base_url(request), left)
+    return service.hosts.base_url(request)
 
 
 async def _result(work: Awaitable[BaseModel]) -> CallToolResult:

@@ -1,8 +1,8 @@
 """MCP over stdin and stdout: nothing but the protocol on stdout, and a single way to end.
 
-Flow: `treeline mcp` prepares stdin and stdout by **this** -> `server.py` or `bridge.py` serve on them. The SDK reads
-stdin in a thread that nothing can interrupt. So it is given a pipe instead, which we close: a signal then ends the
-server as the end of its input does.
+Flow: `treeline mcp` prepares stdin and stdout by **this** -> `server.py` serves on them. The SDK reads stdin in a
+thread that nothing can interrupt. So it is given a pipe instead, which we close: a signal then ends the server as the
+end of its input does.
 """
 
 import os

@@ -3,14 +3,13 @@
 Flow: `server.py` has a checked call -> **here** -> `answering/runner.py`, as for every route: the same slots, deadline
 and cancellation -> `results.py`. Without the SDK.
 
-A call ends when its caller is cancelled or its client leaves. The work runs in a separate task, because the SDK repeats
-its cancellation until the call has ended, and that must not interrupt the release of the slot.
+A call ends when the SDK cancels it: its client cancelled or left. The work runs in a separate task, because the SDK
+repeats its cancellation until the call has ended, and that must not interrupt the release of the slot.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import aclosing
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
@@ -34,7 +33,6 @@ from api.mcp.results import (
     to_search_results,
     unknown_document,
 )
-from errors import OutOfTimeError
 from index.documents.store import StoredDocument
 from index.maintenance.corpora import list_corpora
 from query_engine.inquiry import Inquiry
@@ -51,21 +49,8 @@ Tell = Callable[[str], Awaitable[None]]
 MAX_CHARS = 40_000
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
-    """Who calls a tool.
-
-    Attributes:
-        base_url: that links to this service begin with.
-        left: set when the client has gone; None where only a cancelled call tells it.
-    """
-
-    base_url: str
-    left: asyncio.Event | None = None
-
-
 class Tools:
-    """The tools over one service.
+    """The tools over one service. Links to it in what they return begin with `base_url`.
 
     Args:
         service: its engines, slots and settings.
@@ -75,7 +60,7 @@ class Tools:
         self._service = service
         self._settings = service.settings
 
-    async def search(self, query: str, corpus: str | None, caller: Caller) -> SearchResults:
+    async def search(self, query: str, corpus: str | None, base_url: str) -> SearchResults:
         """Find passages.
 
         Raises:
@@ -89,10 +74,10 @@ class Tools:
         def work(engine: Engine, deadline: Deadline) -> tuple[Retrieval, str]:
             return engine.retrieve(Inquiry(question, deadline=deadline), options), engine.corpus.name
 
-        found, name = await self._run(lambda runner: runner.search(None, corpus, work), caller)
-        return to_search_results(found.passages, name, Links(caller.base_url, name))
+        found, name = await self._run(lambda runner: runner.search(None, corpus, work))
+        return to_search_results(found.passages, name, Links(base_url, name))
 
-    async def fetch(self, id_: str, caller: Caller) -> FetchedDocument:
+    async def fetch(self, id_: str, base_url: str) -> FetchedDocument:
         """Return the document that an id names.
 
         Raises:
@@ -107,12 +92,11 @@ class Tools:
                     return document, place
             raise unknown_document()
 
-        found, place = await self._run(lambda runner: runner.search(None, places[0].corpus, work), caller)
-        links = Links(caller.base_url, place.corpus)
-        return to_fetched(id_, found, place, links, MAX_CHARS)
+        found, place = await self._run(lambda runner: runner.search(None, places[0].corpus, work))
+        return to_fetched(id_, found, place, Links(base_url, place.corpus), MAX_CHARS)
 
     async def ask(
-        self, question: str, corpus: str | None, caller: Caller, tell: Tell, writer: str | None = None
+        self, question: str, corpus: str | None, base_url: str, tell: Tell, writer: str | None = None
     ) -> AskResult:
         """Answer a question; `tell` is given each step as it happens.
 
@@ -121,7 +105,7 @@ class Tools:
             RagError: from `QuestionRunner.answer`.
         """
         inquiry = Inquiry(clean_question(question), mode=self._service.settings.answer.mode, writer=writer)
-        return await self._run(partial(self._answered, inquiry, corpus, caller, tell), caller)
+        return await self._run(partial(self._answered, inquiry, corpus, base_url, tell))
 
     async def list_corpora(self) -> CorpusList:
         """Return the corpora on disk."""
@@ -129,7 +113,7 @@ class Tools:
         return to_corpus_list(facts, self._settings.index.corpus)
 
     async def _answered(
-        self, inquiry: Inquiry, corpus: str | None, caller: Caller, tell: Tell, runner: QuestionRunner
+        self, inquiry: Inquiry, corpus: str | None, base_url: str, tell: Tell, runner: QuestionRunner
     ) -> AskResult:
         asked = await ask_or_recall(self._service, runner, corpus, inquiry)
         async with aclosing(asked.events) as events:
@@ -137,28 +121,17 @@ class Tools:
                 if isinstance(event, Step):
                     await tell(event.text)
                 elif isinstance(event, Done):
-                    links = Links(caller.base_url, asked.corpus)
-                    return to_ask_result(event, asked.corpus, links, asked.id)
+                    return to_ask_result(event, asked.corpus, Links(base_url, asked.corpus), asked.id)
         raise RuntimeError("The engine's events ended without Done.")
 
-    async def _run(self, work: Callable[[QuestionRunner], Coroutine[Any, Any, Result]], caller: Caller) -> Result:
-        """Return what `work` returns, unless the caller is cancelled or leaves; its place is given back either way.
-
-        Raises:
-            OutOfTimeError: the client has left.
-            Exception: from `work`.
-        """
+    async def _run(self, work: Callable[[QuestionRunner], Coroutine[Any, Any, Result]]) -> Result:
+        """Return what `work` returns, unless the call is cancelled; its place is given back either way."""
         task = asyncio.ensure_future(self._in_place(work))
-        leaving = asyncio.ensure_future(caller.left.wait()) if caller.left is not None else None
         try:
-            await asyncio.wait({task} if leaving is None else {task, leaving}, return_when=asyncio.FIRST_COMPLETED)
-            if not task.done():
-                raise OutOfTimeError("The client has left.", "Nobody waits for the result any more.")
+            await asyncio.wait({task})
             return task.result()
         finally:
             task.cancel()
-            if leaving is not None:
-                leaving.cancel()
             with anyio.CancelScope(shield=True):
                 await asyncio.wait({task})
 

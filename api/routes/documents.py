@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
+import index.corpus
 from api.dependencies import ServiceDep
 from api.described import joined, replied, typed
 from api.jobs.write_locks import DELETION_WAIT_S
@@ -27,10 +28,6 @@ from ingestion.uploads import Uploads
 MAX_OFFSET = 2**40
 ORIGINAL = "original"
 OUTSIDE = "The cited passage is not in this document; it may have changed since it was cited."
-UNKNOWN_REMEDY = (
-    "Documents are named by their path below the ingested folder, or by their record's id; "
-    "`GET /documents` lists them, `POST /retrieve` gives the names of what it finds."
-)
 
 DocumentId = Annotated[
     str, Path(description="Id of the document, as citations and `GET /documents` have it.", examples=["guide/wind.md"])
@@ -68,9 +65,7 @@ def document(
     """
     with service.engines.lease(corpus) as engine:
         name = engine.corpus.name
-        found = engine.corpus.documents.get(doc_id)
-        if found is None:
-            raise _unknown(name)
+        found = stored_in(engine.corpus, doc_id)
         note = original_note(engine.corpus, found) if service.settings.serve.originals else None
     span = _span(found, start or 0, end)
     shown: dict[str, Any] = {
@@ -107,8 +102,23 @@ def delete(doc_id: DocumentId, service: ServiceDep, *, corpus: Corpus = None) ->
     return JSONReply({"corpus": name, "deleted": 1, "doc_ids": [doc_id]})
 
 
+def stored_in(corpus: index.corpus.Corpus, doc_id: str) -> StoredDocument:
+    """Return a document of a corpus.
+
+    Raises:
+        UnknownDocumentError: the corpus does not hold it.
+    """
+    if (found := corpus.documents.get(doc_id)) is None:
+        raise _unknown(corpus.name)
+    return found
+
+
 def _unknown(corpus: str) -> UnknownDocumentError:
-    return UnknownDocumentError(f"Corpus {corpus!r} holds no such document.", UNKNOWN_REMEDY)
+    return UnknownDocumentError(
+        f"Corpus {corpus!r} holds no such document.",
+        "Documents are named by their path below the ingested folder, or by their record's id; `GET /documents` lists "
+        "them, `POST /retrieve` gives the names of what it finds.",
+    )
 
 
 def _span(found: StoredDocument, start: int, end: int | None) -> dict[str, Any] | None:

@@ -97,10 +97,13 @@ def _work(service: Service, body: IngestBody, paths: IngestPaths) -> Callable[..
     corpus = paths.corpus
 
     def work(tell: Callable[[Progress], None], stop: threading.Event) -> Result:
-        with service.write_locks.hold_for_job(corpus):
+        def run() -> Result:
             if body.retry:
                 return service.ingester.retry(corpus, tell, stop, paths.retried())
             return service.ingester.ingest(corpus, _path(paths, body), body.options(), tell, stop)
+
+        with service.write_locks.hold_for_job(corpus):
+            return service.watching.metrics.ingestion(run)
 
     return work
 

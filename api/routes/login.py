@@ -13,9 +13,9 @@ from urllib.parse import parse_qs
 from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
-from api.caller import CALLER, NOBODY
+from api.caller import CALLER, NOBODY, address_of
 from api.dependencies import ServiceDep
-from api.security.auth import COOKIE, address_of, cookie_value
+from api.security.auth import COOKIE, cookie_value
 from api.security.keyring import Keyring
 
 MAX_NEXT_CHARS = 8000

@@ -15,7 +15,7 @@ from api.dependencies import ServiceDep
 from api.described import joined, replied, typed
 from api.routes import documents
 from api.schemas.replies.corpora import DocumentReply
-from errors import OriginalUnavailableError, UnknownDocumentError
+from errors import OriginalUnavailableError
 from ingestion.originals import INGEST_AGAIN, UNKNOWN_FILE, open_original, original_note
 
 TYPE = "application/octet-stream"
@@ -33,7 +33,6 @@ def original(
 ) -> Response:
     """Send the file that a document was read from, if it still holds the same bytes."""
     with service.engines.lease(corpus) as engine:
-        name = engine.corpus.name
         # A document whose own id ends in `/original` keeps its address.
         if engine.corpus.documents.get(f"{doc_id}/{documents.ORIGINAL}"):
             return documents.document(f"{doc_id}/{documents.ORIGINAL}", request, service, corpus=corpus)
@@ -41,10 +40,7 @@ def original(
             raise OriginalUnavailableError(
                 "This service gives out no original files.", "Set RAG_SERVE__ORIGINALS=true, and start it again."
             )
-        found = engine.corpus.documents.get(doc_id)
-        if found is None:
-            raise UnknownDocumentError(f"Corpus {name!r} holds no such document.", documents.UNKNOWN_REMEDY)
-        note = original_note(engine.corpus, found)
+        note = original_note(engine.corpus, documents.stored_in(engine.corpus, doc_id))
     if note is None:
         raise OriginalUnavailableError(UNKNOWN_FILE, INGEST_AGAIN)
     opened = open_original(note, service.settings.ingest.paper_words)
@@ -55,7 +51,6 @@ def original(
         "Cache-Control": "private, no-cache",
         # The file may hold scripts; they must not run as part of this service.
         "Content-Security-Policy": "sandbox",
-        "X-Content-Type-Options": "nosniff",
     }
     return StreamingResponse(opened.pieces(), headers=headers, media_type=TYPE)
 

@@ -9,12 +9,13 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
+from api.caller import address_of
 from api.dependencies import ServiceDep
 from api.described import replied, typed
-from api.routes.documents import MAX_OFFSET, UNKNOWN_REMEDY, Corpus, DocumentId, End, Start
+from api.routes.documents import MAX_OFFSET, Corpus, DocumentId, End, Start, stored_in
 from api.schemas.replies.corpora import MarksReply
 from api.views.negotiation import JSONReply
-from errors import PageUnavailableError, UnknownDocumentError
+from errors import PageUnavailableError
 from index.documents.store import StoredDocument
 from ingestion.originals import original_of
 from ingestion.reading.page_renderer import READ_TEXT, Original, PageSpan
@@ -60,11 +61,10 @@ def page_image(
         "ETag": f'"{original.digest}-{page}-{width}"',
         # Documents change under their addresses, and keys come and go.
         "Cache-Control": "private, no-cache",
-        "X-Content-Type-Options": "nosniff",
     }
     if request.headers.get("if-none-match") == headers["ETag"]:
         return Response(status_code=304, headers=headers)
-    image = service.page_renderer.image(original, page - 1, width, _client(request))
+    image = service.page_renderer.image(original, page - 1, width, address_of(request.scope))
     return Response(image, headers=headers, media_type="image/jpeg")
 
 
@@ -85,7 +85,7 @@ def marks(
     """
     name, found, original = _find(service, corpus, doc_id)
     spans = _spans(found, start or 0, end) if end is not None else []
-    marked = service.page_renderer.marks(original, spans, _client(request))
+    marked = service.page_renderer.marks(original, spans, address_of(request.scope))
     shown: dict[str, Any] = {
         "corpus": name,
         "doc_id": found.doc_id,
@@ -95,17 +95,10 @@ def marks(
     return JSONReply(shown)
 
 
-def _client(request: Request) -> str:
-    return request.client.host if request.client else ""
-
-
 def _find(service: ServiceDep, corpus: str | None, doc_id: str) -> tuple[str, StoredDocument, Original]:
     with service.engines.lease(corpus) as engine:
-        name = engine.corpus.name
-        found = engine.corpus.documents.get(doc_id)
-        if found is None:
-            raise UnknownDocumentError(f"Corpus {name!r} holds no such document.", UNKNOWN_REMEDY)
-        return name, found, original_of(engine.corpus, found)
+        found = stored_in(engine.corpus, doc_id)
+        return engine.corpus.name, found, original_of(engine.corpus, found)
 
 
 def _spans(found: StoredDocument, start: int, end: int) -> list[PageSpan]:

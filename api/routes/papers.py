@@ -14,7 +14,7 @@ from api.described import replied, typed
 from api.schemas.replies.answers import Paragraph, ParagraphsReply
 from api.schemas.replies.service import PingReply
 from api.schemas.requests import PapersBody
-from api.views.negotiation import JSONReply, prefers_html
+from api.views.negotiation import JSONReply, prefers_html, warning_header
 from api.web import page
 from errors import NothingFoundError
 from query_engine.retrieval.papers import PaperQuestion
@@ -48,10 +48,7 @@ async def hybrid(body: PapersBody, request: Request, runner: RunnerDep) -> JSONR
 
 def warned(body: PapersBody, notices: Iterable[str]) -> dict[str, str]:
     """Return the header that says what of a body was not used; none where all was."""
-    told = [*notices, *([] if body.article_terms is None else [OBSOLETE])]
-    # The warn code 299 of RFC 7234: of no particular kind, and to last. A header is ASCII; a model's name need not be.
-    values = (notice.encode("ascii", "replace").decode().replace('"', "'") for notice in told)
-    return {"Warning": ", ".join(f'299 - "{value}"' for value in values)} if told else {}
+    return warning_header([*notices, *([] if body.article_terms is None else [OBSOLETE])])
 
 
 def paper_question(body: PapersBody, screening_top_k: int | None) -> PaperQuestion:
@@ -74,7 +71,7 @@ async def _found(
     runner: QuestionRunner, request: Request, body: PapersBody, screening_top_k: int | None, notices: list[str]
 ) -> JSONReply:
     question = paper_question(body, screening_top_k)
-    found = await runner.search(request, body.corpus, lambda engine, _: engine.papers().search(question))
+    found = await runner.search(request, body.corpus, lambda engine, _: list(engine.papers().search(question)))
     if not found:
         raise NothingFoundError(
             "No paragraph meets what was asked.",

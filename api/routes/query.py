@@ -10,13 +10,13 @@ from sse_starlette import EventSourceResponse
 
 from api.answering.cached import ask_or_recall
 from api.answering.rounds import with_links
-from api.answering.runner import RunnerDep
+from api.answering.runner import RunnerDep, inquiry_of
 from api.answering.sse import Pace, finish, sse_response, stream_records
 from api.dependencies import Service, ServiceDep
 from api.described import replied, streamed
 from api.schemas.replies.answers import FailureEvent, QueryReply, RestartEvent, StepEvent, TokenEvent
 from api.schemas.replies.service import ClearedReply
-from api.schemas.requests import QueryBody, steering_of
+from api.schemas.requests import QueryBody
 from api.views.negotiation import JSONReply
 from api.views.query import QueryView
 from query_engine.inquiry import Inquiry
@@ -59,13 +59,5 @@ async def clear_cache(service: ServiceDep) -> JSONReply:
 
 
 def _inquiry(body: QueryBody, service: Service) -> Inquiry:
-    return Inquiry(
-        body.question,
-        body.filters,
-        steering_of(body.steering),
-        tuple(Turn(turn.role, turn.text) for turn in body.turns),
-        top_k=body.top_k,
-        query_time=body.query_time,
-        mode=body.mode or service.settings.answer.mode,
-        writer=body.writer,
-    )
+    turns = tuple(Turn(turn.role, turn.text) for turn in body.turns)
+    return inquiry_of(body.question, body, service.settings, turns)

@@ -11,16 +11,15 @@ from contextlib import aclosing
 from fastapi import APIRouter, Request
 from fastapi.responses import StreamingResponse
 
-from api.answering.lines import stream_lines
 from api.answering.runner import QuestionRunner, RunnerDep, StartedAnswer
-from api.answering.sse import finish
+from api.answering.sse import Pace, finish, stream_records
 from api.dependencies import Service, ServiceDep
 from api.described import replied, streamed
 from api.routes.papers import SCREENING_TOP_K, paper_question, warned
 from api.schemas.replies.answers import ReactRecord, ReactReply
 from api.schemas.requests import ReactBody
 from api.views.negotiation import JSONReply
-from api.views.react import error_record, records_of, to_react_reply
+from api.views.react import ReactView, to_react_reply
 from errors import NothingFoundError
 from query_engine.schema.events import Event, Step
 from query_engine.synthesis.build import writer_names
@@ -54,15 +53,13 @@ async def react(body: ReactBody, request: Request, service: ServiceDep, runner: 
     response_class=StreamingResponse,
     responses=streamed("application/x-ndjson", ReactRecord),
 )
-async def react_streaming(
-    body: ReactBody, request: Request, service: ServiceDep, runner: RunnerDep
-) -> StreamingResponse:
+async def react_streaming(body: ReactBody, service: ServiceDep, runner: RunnerDep) -> StreamingResponse:
     """Stream `thoughts` and `used_docs` as they come, then `answer`: one JSON object a line."""
     writer, notices = chosen_writer(body, service.settings.llm)
     trail = _trail(body)
     asked = await _asked(trail, body.corpus, writer, service, runner)
     events = with_notices(asked.events, notices)
-    lines = stream_lines(events, request, lambda event: records_of(event, trail), error_record)
+    lines = stream_records(events, ReactView(trail), Pace())
     headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no", **warned(body, notices)}
     return StreamingResponse(lines, media_type="application/x-ndjson", headers=headers)
 

@@ -15,7 +15,6 @@ from api.described import replied
 from api.schemas.replies.research import ResearchReply
 from api.schemas.requests import ResearchBody, steering_of
 from api.views.negotiation import JSONReply
-from index.documents.filters import where
 from query_engine.inquiry import Inquiry
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.events import Event
@@ -30,8 +29,6 @@ router = APIRouter()
 @router.post("/agent/research", responses=replied(ResearchReply))
 async def research(body: ResearchBody, request: Request, service: ServiceDep, runner: RunnerDep) -> JSONReply:
     """Answer sub-questions of a topic; what the documents do not answer is a gap."""
-    if body.filters is not None:
-        where(body.filters)
     inquiry = Inquiry(body.topic, body.filters, steering_of(body.steering), query_time=body.query_time)
     settings = service.settings
     by_model = has_model(settings.llm, body.writer)

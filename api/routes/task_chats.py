@@ -17,7 +17,8 @@ from api.answering.sse import finish
 from api.dependencies import Service, ServiceDep
 from api.schemas.requests import ModelName, Question
 from api.security.own_tasks import OwnTask
-from api.views.task_chat import is_whole, to_chat_text, warning_header
+from api.views.negotiation import warning_header
+from api.views.task_chat import is_whole, to_chat_text
 from pipelines.parameters import MAX_NAME_CHARS
 from pipelines.tasks.chats import Chat
 from query_engine.inquiry import Inquiry

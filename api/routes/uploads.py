@@ -1,29 +1,38 @@
 """`POST /documents`: take files of the client into a corpus, and keep them.
 
-Flow: a multipart body -> `api/multipart.py` writes a staging folder -> a job, like those of `ingest.py`, reads its
-files -> `ingestion/uploads.py` keeps those that came into the corpus.
+Flow: a multipart body -> Starlette's parser, which keeps large files on disk -> a staging folder -> a job, like those
+of `ingest.py`, reads its files -> `ingestion/uploads.py` keeps those that came into the corpus.
 """
 
+import shutil
 import threading
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Sequence
+from contextlib import ExitStack, asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import UploadFile
+from starlette.formparsers import MultiPartException, MultiPartParser
 
 from api.caller import caller_name
 from api.dependencies import Service, ServiceDep
 from api.jobs.queue import Result, Writes
-from api.multipart import receive_files
 from api.routes.ingest import BEGUN, check_opens, reply_of
 from api.schemas.requests import OneCorpus
 from api.views.negotiation import JSONReply
-from errors import IngestRefusedError, UploadError
+from errors import IngestRefusedError, StorageError, UploadError
 from ingestion.schema import Progress, RunOptions
-from ingestion.uploads import ROOT_NAME, Uploads, check_staged
+from ingestion.uploads import ROOT_NAME, Uploads, check_name, check_staged
+from settings import IngestSettings
 
+MAX_FILES = 1000
+MAX_SHOWN_CHARS = 240
+HOW = (
+    "Send each file as a part of `multipart/form-data`, as `curl -F file=@NAME` does. Options belong into the address."
+)
 FILES = {
     "type": "array",
     "items": {"type": "string", "format": "binary"},
@@ -55,8 +64,8 @@ async def upload(
     await run_in_threadpool(check_opens, service, name)
     with ExitStack() as staging:
         folder = await run_in_threadpool(staging.enter_context, uploads.staging())
-        names, refused = await receive_files(request, folder, images=settings.ingest.ocr)
-        files = await run_in_threadpool(_without_refused, folder, names, refused, settings.ingest.max_file_bytes)
+        async with _received(request) as sent:
+            files = await run_in_threadpool(_keep_all, sent, folder, settings.ingest)
         writes = Writes(name, frozenset(f"{ROOT_NAME}/{file}" for file in files["files"]))
         work = _work(service, uploads, folder, name)
         job = service.jobs.submit({"corpus": name} | files, work, caller_name(request), writes)
@@ -68,7 +77,8 @@ def _work(service: Service, uploads: Uploads, staged: Path, corpus: str) -> Call
     def work(tell: Callable[[Progress], None], stop: threading.Event) -> Result:
         def run(folder: Path, names: tuple[str, ...]) -> Result:
             options = RunOptions(root_name=ROOT_NAME, files=names)
-            return service.ingester.ingest(corpus, folder, options, tell, stop)
+            ingest = partial(service.ingester.ingest, corpus, folder, options, tell, stop)
+            return service.watching.metrics.ingestion(ingest)
 
         with service.write_locks.hold_for_job(corpus), service.engines.lease(corpus, create=True) as engine:
             return uploads.take(staged, engine.corpus, run)
@@ -76,20 +86,90 @@ def _work(service: Service, uploads: Uploads, staged: Path, corpus: str) -> Call
     return work
 
 
-def _without_refused(
-    staged: Path, names: list[str], refused: dict[str, UploadError], max_bytes: int
-) -> dict[str, list[Any]]:
-    """Return the names of the files that can be read, and the refusals, as the job's request tells them."""
-    taken = []
-    for name in names:
+class _WholeBody(MultiPartParser):
+    """Starlette's parser, which would take a body that was cut off for a whole one."""
+
+    _ended = False
+
+    def __init__(self, request: Request) -> None:
+        super().__init__(request.headers, self._until_end(request), max_files=MAX_FILES, max_fields=0)
+
+    async def _until_end(self, request: Request) -> AsyncGenerator[bytes, None]:
+        async for chunk in request.stream():
+            yield chunk
+        if not self._ended:
+            raise MultiPartException("It was cut off before its end.")
+
+    def on_end(self) -> None:
+        self._ended = True
+
+
+@asynccontextmanager
+async def _received(request: Request) -> AsyncIterator[Sequence[UploadFile]]:
+    """Yield the files of a request, which are deleted with the end of the block.
+
+    Raises:
+        UploadError: the body is not a whole multipart body of 1 to 1,000 files.
+        StorageError: the disk is full or refuses.
+        HTTPException: 413, the body is too large.
+        ClientDisconnect: the client left.
+    """
+    if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
+        raise UploadError("The body is not multipart/form-data.", HOW)
+    try:
+        form = await _WholeBody(request).parse()
+    except MultiPartException as error:
+        raise UploadError(f"The body does not consist of 1 to {MAX_FILES:,} files. {error.message}", HOW) from error
+    except OSError as error:
+        raise _not_written(error) from error
+    try:
+        files = [file for _, file in form.multi_items() if isinstance(file, UploadFile)]
+        if not files:
+            raise UploadError("The upload holds no file.", HOW)
+        yield files
+    finally:
+        await form.close()
+
+
+def _keep_all(sent: Sequence[UploadFile], folder: Path, settings: IngestSettings) -> dict[str, list[Any]]:
+    """Put files into an empty folder; return their names and the refusals, as the job's request tells them.
+
+    Raises:
+        UploadError: all are refused.
+        StorageError: the disk is full or refuses.
+    """
+    taken: list[str] = []
+    refused: dict[str, UploadError] = {}
+    for file in sent:
         try:
-            check_staged(staged / name, max_bytes)
-            taken.append(name)
+            taken.append(_keep(file, folder, taken, settings))
         except UploadError as error:
-            (staged / name).unlink()
-            refused[name] = error
+            refused[(file.filename or "")[:MAX_SHOWN_CHARS]] = error
+        except OSError as error:
+            raise _not_written(error) from error
     if not taken:
         facts = dict.fromkeys(error.fact for error in refused.values())
         raise UploadError(" ".join(facts), next(iter(refused.values())).remedy)
     told = [{"source": name, "reason": error.public} for name, error in refused.items()]
     return {"files": taken} | ({"refused": told} if told else {})
+
+
+def _keep(file: UploadFile, folder: Path, taken: Collection[str], settings: IngestSettings) -> str:
+    name = check_name(file.filename or "", images=settings.ocr)
+    if name in taken:
+        raise UploadError(f"Two files of the upload are called {name!r}.", "Send them one after the other.")
+    with (folder / name).open("xb") as kept:
+        shutil.copyfileobj(file.file, kept)
+    try:
+        check_staged(folder / name, settings.max_file_bytes)
+    except UploadError:
+        (folder / name).unlink()
+        raise
+    return name
+
+
+def _not_written(error: OSError) -> StorageError:
+    return StorageError(
+        f"The upload cannot be written: {error.strerror}.",
+        "Free some space where uploads and temporary files are kept.",
+    )

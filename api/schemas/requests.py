@@ -24,6 +24,7 @@ from pydantic_core import PydanticCustomError
 
 from errors import QuestionError
 from index.corpus import joined_name, member_names
+from index.documents.filters import where
 from index.feedback.store import Target
 from ingestion.folder_changes import MAX_CHANGES
 from ingestion.reading import fields
@@ -135,8 +136,14 @@ WebAddress = Annotated[str, Field(min_length=1, max_length=MAX_URL_CHARS), After
 # Of a chat completion it is the whole id.
 FeedbackId = Annotated[str, Field(pattern=r"^(chatcmpl-)?[0-9a-f]{32}$")]
 
-Filters = dict[str, Any]
-"""LlamaIndex's `MetadataFilters` as JSON; what it may say is checked by `index/documents/filters.py`."""
+
+def _meaningful(filters: dict[str, Any]) -> dict[str, Any]:
+    where(filters)  # its FilterError is no ValueError, and reaches the client as it is
+    return filters
+
+
+Filters = Annotated[dict[str, Any], AfterValidator(_meaningful)]
+"""LlamaIndex's `MetadataFilters` as JSON; `index/documents/filters.py` says what it may say."""
 
 FILTER_EXAMPLE = {"filters": [{"key": "date", "operator": ">=", "value": "2024-01-01"}], "condition": "and"}
 
@@ -264,10 +271,9 @@ def steering_of(body: SteeringBody | None) -> Steering | None:
     return None if body is None else body.value()
 
 
-class RunBody(Body):
-    """What `POST /run` takes."""
+class AskingBody(Body):
+    """How a question is answered, in the contract of MMU-RAG."""
 
-    question: Asked
     top_k: Passages = None
     corpus: Corpora = None
     filters: Filtered = None
@@ -278,20 +284,18 @@ class RunBody(Body):
     writer: Writer = None
 
 
-class EvaluateBody(Body):
+class RunBody(AskingBody):
+    """What `POST /run` takes."""
+
+    question: Asked
+
+
+class EvaluateBody(AskingBody):
     """What `POST /evaluate` takes."""
 
     query: Asked
     iid: Annotated[str, Field(examples=["q-17"])]
     """Id of the question; the reply's `query_id`."""
-    top_k: Passages = None
-    corpus: Corpora = None
-    filters: Filtered = None
-    steering: Steered = None
-    query_time: AskedAt = None
-    mode: InMode = None
-    form: InForm = None
-    writer: Writer = None
 
 
 class TurnBody(StrictBody):

@@ -23,7 +23,7 @@ from starlette.datastructures import Headers
 from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from api.caller import ADMIN, CALLER, IN_SCOPE, INGEST, NOBODY, READ, Key
+from api.caller import ADMIN, CALLER, IN_SCOPE, INGEST, NOBODY, READ, Key, address_of
 from api.errors import send_error
 from api.security.keyring import Keyring
 from api.security.same_origin import writes
@@ -138,12 +138,6 @@ def refusal(key: Key | None, method: str, path: str) -> KeyScopeError | None:
 
 
 KeyRequired = Depends(require_scope)
-
-
-def address_of(scope: Scope) -> str:
-    """Return the address of a client, as RAG_SERVE__PROXIES tell it; empty if it has none."""
-    client = scope.get("client")
-    return str(client[0]) if client else ""
 
 
 def cookie_value(key: str) -> str:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
 
-from api.linked import folded_closest_passages, sources, urls_of, with_links
+from api.linked import folded_closest_passages, sources, with_links
 from api.links import Links
 from api.schemas.replies.answers import Citation as CitationReply
 from api.schemas.replies.answers import Nearest, message_of, unsupported_in
@@ -77,7 +77,7 @@ class Completion:
 
     def shown(self, text: str, citations: Sequence[Citation]) -> str:
         """Return a piece of the answer as content."""
-        return with_links(text, urls_of(citations, self.links)) if self.linked else text
+        return with_links(text, self.links.numbered(citations)) if self.linked else text
 
     def footer(self, done: Done) -> str:
         """Return what ends the content."""

@@ -1,7 +1,7 @@
 """Fold the events of an answer into messages that each bring only what is new.
 
 Flow: engine events -> **here** -> `answering/sse.py` decides when they are sent. What a message looks like is the
-business of `query.py` and `chat.py`; `/run` sends snapshots instead and has a separate view.
+business of `query.py`, `chat.py` and `react.py`; `/run` sends snapshots instead and has a separate view.
 
 Tokens are gathered until they are sent. Pieces that were withdrawn before that are never seen.
 """
@@ -80,7 +80,7 @@ class DeltaView(ABC):
         self._finish(self.failure(reason, code))
 
     def messages(self) -> list[bytes]:
-        """Return what there is to send now, one server-sent event each."""
+        """Return what there is to send now, one record each."""
         self._flush()
         due, self._messages = self._messages, []
         self.urgent = self.unsent = False

@@ -43,12 +43,7 @@ class Pages:
             f"default-src 'none'; script-src 'self'; style-src 'sha256-{digest}'; "
             "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
         )
-        self._headers = {
-            "Content-Security-Policy": self._csp,
-            "X-Content-Type-Options": "nosniff",
-            "Referrer-Policy": "no-referrer",
-            "Vary": "Accept",
-        }
+        self._headers = {"Content-Security-Policy": self._csp, "Vary": "Accept"}
 
     def document(self, request: Request, content_type: str, **values: Any) -> HTMLResponse:
         """Return the page of a document; `values` are the names in `document.html`."""

@@ -1,15 +1,19 @@
-"""The two forms of a reply: JSON that can carry any text, and the choice of HTML for browsers.
+"""The two forms of a reply: JSON that can carry any text, and the choice of HTML for browsers; the header `Warning`.
 
 Flow: a route's values -> **here** -> bytes.
 """
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
 from api.schemas.replies.base import Reply
+
+# Servers refuse long headers.
+MAX_WARNING_CHARS = 1000
 
 
 class JSONReply(JSONResponse):
@@ -25,6 +29,14 @@ def to_json(content: Any) -> bytes:
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     # Surrogates stand only inside JSON strings, where Python's `\\udXXX` is JSON's escape as well.
     return text.encode("utf-8", "backslashreplace")
+
+
+def warning_header(warnings: Iterable[str]) -> dict[str, str]:
+    """Return the header that tells what lowered the quality, or was not used; none where there is nothing to tell."""
+    told = [" ".join(warning.split())[:MAX_WARNING_CHARS] for warning in warnings]
+    # A header is ASCII. The warn code 299 of RFC 7234: of no particular kind, and to last.
+    quoted = (one.encode("ascii", "replace").decode().replace("\\", "/").replace('"', "'") for one in told)
+    return {"Warning": ", ".join(f'299 - "{one}"' for one in quoted)} if told else {}
 
 
 def prefers_html(request: Request) -> bool:

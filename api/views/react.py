@@ -10,12 +10,13 @@ Flow: events of `research/react.py` -> **here** -> JSON, or one JSON object a li
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from api.linked import outside_code
 from api.schemas.replies.answers import Paragraph, ReactReply, message_of, unsupported_in
-from query_engine.schema.events import Done, Event, Step
+from api.views.deltas import DeltaView
+from query_engine.schema.events import Done, Step
 from query_engine.schema.passage import Passage
 from research.react import PaperTrail
 from research.schema import RoundStep
@@ -56,25 +57,40 @@ def to_react_reply(done: Done, trail: PaperTrail, notices: Sequence[str] = ()) -
     )
 
 
-def records_of(event: Event, trail: PaperTrail) -> Iterator[bytes]:
-    """Yield what an event is told as: nothing, a line, or the last two."""
-    match event:
-        case RoundStep():
-            yield _line({"thoughts": event.text})
-            useful = [Paragraph.build(one).to_dict() for one in trail.paragraphs(event.round.review.useful)]
-            if useful:
-                yield _line({"used_docs": useful})
-        case Step():
-            yield _line({"thoughts": event.text})
-        case Done():
-            reply = to_react_reply(event, trail).to_dict()
-            yield _line({"used_docs": reply["used_docs"]})
-            yield _line({"answer": reply["answer"]})
+class ReactView(DeltaView):
+    """The state of one stream, whose answer comes whole: tokens are not told.
 
+    Args:
+        trail: the paragraphs that were found.
+    """
 
-def error_record(code: str, detail: str) -> bytes:
-    """Return the last line of a stream that failed."""
-    return _line({"error": {"code": code, "detail": detail}})
+    def __init__(self, trail: PaperTrail) -> None:
+        super().__init__()
+        self._trail = trail
+
+    def step(self, step: Step) -> Iterator[bytes]:
+        """Yield `thoughts`, and the `used_docs` of a round that found some."""
+        yield _line({"thoughts": step.text})
+        useful = self._trail.paragraphs(step.round.review.useful) if isinstance(step, RoundStep) else ()
+        if useful:
+            yield _line({"used_docs": [Paragraph.build(one).to_dict() for one in useful]})
+
+    def text(self, piece: str) -> Iterable[bytes]:  # noqa: ARG002
+        """Return nothing."""
+        return ()
+
+    def restart(self, reason: str) -> Iterable[bytes]:  # noqa: ARG002
+        """Return nothing."""
+        return ()
+
+    def end(self, done: Done, written: str) -> Iterable[bytes]:  # noqa: ARG002  # nothing of the answer was sent
+        """Return the last `used_docs` and the `answer`."""
+        reply = to_react_reply(done, self._trail).to_dict()
+        return [_line({"used_docs": reply["used_docs"]}), _line({"answer": reply["answer"]})]
+
+    def failure(self, reason: str, code: str) -> Iterable[bytes]:
+        """Return `error`."""
+        return [_line({"error": {"code": code, "detail": reason}})]
 
 
 def _cited_first(done: Done) -> list[Passage]:

@@ -3,18 +3,12 @@
 Flow: the `Done` of `sources/given_pages.py` -> **here** -> `GET /task/chat/{chat_id}`. Pure.
 """
 
-from collections.abc import Sequence
-
 from errors import OutOfTimeError
 from index.lexical.language import question_language
 from query_engine import steps
 from query_engine.schema.events import Done
 from query_engine.text.markdown_escape import REFERENCE
 from query_engine.translations import in_language
-
-MAX_HEADER_CHARS = 1000
-# The warn code 299 of RFC 7234: of no particular kind, and to last.
-WARN_CODE = 299
 
 
 def to_chat_text(done: Done, message: str) -> str:
@@ -37,15 +31,6 @@ def to_chat_text(done: Done, message: str) -> str:
 def is_whole(done: Done) -> bool:
     """Say whether the documents were read to the end: answers cut by a time or size limit are not kept as turns."""
     return done.answer is not None or all(warning.code != OutOfTimeError.code for warning in done.warnings)
-
-
-def warning_header(warnings: Sequence[str]) -> dict[str, str]:
-    """Return the header that tells what lowered the quality; none where nothing did."""
-    if not warnings:
-        return {}
-    told = " ".join(" ".join(warnings).split())[:MAX_HEADER_CHARS]
-    quoted = told.encode("ascii", "replace").decode().replace("\\", "/").replace('"', "'")
-    return {"Warning": f'{WARN_CODE} - "{quoted}"'}
 
 
 def _known(mark: str, named: dict[int, str]) -> list[int]:

@@ -1,13 +1,14 @@
 """The numbers of a service, as Prometheus reads them. `docs/operations.md` says what each one is for.
 
-Flow: `requests.py`, the queue, the cache and the ingester tell **this** -> `GET /metrics`. Labels hold routes, stages,
+Flow: `requests.py`, the queue, the cache and the jobs tell **this** -> `GET /metrics`. Labels hold routes, stages,
 codes and names from the settings, never anything that a client made up.
 
 Where `PROMETHEUS_MULTIPROC_DIR` is set, each worker writes its numbers into that folder, and whichever one is asked
 returns the sum, and of corpora and models what was last noted; `workers.py` keeps the folder in order.
 """
 
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, disable_created_metrics
@@ -17,6 +18,7 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
+from api.jobs.queue import Result
 from api.watching.workers import shared_folder
 from errors import StorageError, TooManyQuestionsError
 from query_engine.runtime.watching import ModelCall
@@ -130,15 +132,20 @@ class Metrics:
             if tokens is not None:
                 self._tokens.labels(call.provider, call.model, direction).inc(tokens)
 
-    def ingestion(self, result: Mapping[str, Any] | None, seconds: float) -> None:
-        """Count an ingestion; None is one that failed."""
-        outcome = "failed" if result is None else "stopped" if result["stopped"] else "done"
-        self._ingestions.labels(outcome).inc()
-        self._ingestion_s.observe(seconds)
-        if result is not None and not result["dry_run"]:
+    def ingestion(self, work: Callable[[], Result]) -> Result:
+        """Count what an ingestion does, and return it; what it raises is raised."""
+        started, outcome = time.perf_counter(), "failed"
+        try:
+            result = work()
+            outcome = "stopped" if result["stopped"] else "done"
+        finally:
+            self._ingestions.labels(outcome).inc()
+            self._ingestion_s.observe(time.perf_counter() - started)
+        if not result["dry_run"]:
             self._documents.labels("done").inc(result["new"] + result["changed"])
             self._documents.labels("failed").inc(result["docs_failed"])
             self._leaves.inc(result["leaves"])
+        return result
 
     def queue(self, running: int, waiting: int, slots: int, places: int) -> None:
         """Note how many questions run and wait, and how many may."""
@@ -158,7 +165,7 @@ class Metrics:
         if self._shared:
             MultiProcessCollector(registry, str(self._shared))  # type: ignore[no-untyped-call]
         else:
-            registry.register(_Of(self._own))
+            registry.register(self._own)
             ProcessCollector(registry=registry)
         registry.register(_Info(status))
         encode, media_type = choose_encoder(accept)
@@ -186,16 +193,6 @@ class Metrics:
 
     def _level(self, name: str, about: str) -> Gauge:
         return Gauge(name, about, registry=self._own, multiprocess_mode="livesum")
-
-
-class _Of(Collector):
-    """What another registry holds."""
-
-    def __init__(self, registry: CollectorRegistry) -> None:
-        self._registry = registry
-
-    def collect(self) -> Iterable[Metric]:
-        return self._registry.collect()
 
 
 class _Info(Collector):

@@ -118,33 +118,9 @@ def test_it_ends_with_its_input_or_a_signal_and_writes_nothing_but_the_protocol(
 
 
 @pytest.mark.slow
-async def test_beside_a_service_it_asks_the_service(free: dict[str, str], place: Path) -> None:
-    keys = {"RAG_SERVE__KEYS": "sk-one-0123456789", "RAG_SERVE__PORT": "0"}
-    told: list[str | None] = []
+def test_beside_a_service_it_names_the_address_of_the_same_tools(free: dict[str, str], place: Path) -> None:
+    with Program([MAIN], free | {"RAG_SERVE__PORT": "0"}, place) as service:
+        refused = run(COMMAND, free, place)
 
-    async def note(progress: float, total: float | None, message: str | None) -> None:  # noqa: ARG001  # the SDK's
-        told.append(message)
-
-    with Program([MAIN], free | keys, place) as service:
-        async with Client(server(free | keys, place)) as client:
-            asked = await client.call_tool("ask", {"question": BETZ}, progress_callback=note)
-            unknown = await client.call_tool("ask", {"question": BETZ, "corpus": "nowhere"})
-            resources, templates = await client.list_resources(), await client.list_resource_templates()
-            prompts = await client.list_prompts()
-            async with Client(server(free | {"RAG_SERVE__KEYS": "sk-two-0123456789"}, place)) as stranger:
-                refused = await stranger.call_tool("ask", {"question": BETZ})
-            service.signal(signal.SIGTERM)
-            service.exit_code()
-            gone = await client.call_tool("ask", {"question": BETZ})
-        url = service.url
-
-    assert "59.3 per cent" in asked.structured_content["answer"]
-    assert asked.structured_content["citations"][0]["url"].startswith(f"{url}/documents/wind.md?corpus=default")
-    assert any(message and message.startswith("**Searching**") for message in told)
-    assert [resources.resources, templates.resource_templates, prompts.prompts] == [[], [], []]
-    assert unknown.is_error
-    assert "There is no corpus 'nowhere'." in str(unknown.content)
-    assert refused.is_error
-    assert "which holds the corpus, refuses: The key is missing or wrong." in str(refused.content)
-    assert gone.is_error
-    assert f"The service at {url}, which holds the corpus, did not answer" in str(gone.content)
+        assert (refused.returncode, refused.stdout) == (1, "")
+        assert f"{service.url}/mcp" in refused.stderr

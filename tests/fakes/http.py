@@ -5,14 +5,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from fastapi import FastAPI
 from starlette.testclient import TestClient
 
 from api.app import create_app
 from api.dependencies import PageAnswers, SourceAnswers
 from api.jobs.queue import Jobs
-from settings import Settings
-from tests.fakes.engines import FakeEngine, FakeEngines
+from query_engine.engine import Engine
+from settings import FeedbackSettings, Settings
+from tests.fakes.engines import FakeEngine, FakeEngines, OneEngine
 from tests.fakes.ingesting import FakeIngester
+
+MADE: list[FastAPI] = []
+"""The applications of `client_of`; `tests/unit/api/conftest.py` closes them."""
 
 
 def client_of(
@@ -40,10 +45,32 @@ def client_of(
     """
     by_corpus = {engine.corpus.name: engine for engine in engines}
     found = FakeEngines(by_corpus, failures or {})
+    return client_of_engines(found, ingester, jobs, ingested, web=web, given=given, **groups)
+
+
+def client_of_engines(
+    engines: FakeEngines,
+    ingester: FakeIngester | None = None,
+    jobs: Jobs | None = None,
+    ingested: Path | None = None,
+    *,
+    web: SourceAnswers | None = None,
+    given: PageAnswers | None = None,
+    **groups: Any,
+) -> TestClient:
+    """Return a client of a service with these engines; see `client_of`."""
     groups["serve"] = {"allowed_hosts": "testserver", **groups.get("serve", {})}
     settings = Settings(**{"feedback": {"enabled": False}, **groups})
-    app = create_app(found, settings, ingester or FakeIngester(), jobs or Jobs(), ingested, web=web, given=given)
+    app = create_app(engines, settings, ingester or FakeIngester(), jobs or Jobs(), ingested, web=web, given=given)
+    MADE.append(app)
     return TestClient(app, raise_server_exceptions=False)
+
+
+def client_over(engine: Engine, settings: Settings, headers: dict[str, str] | None = None) -> TestClient:
+    """Return a client of a service over a real engine, which keeps no feedback; it sends `headers` each time."""
+    unnoted = settings.model_copy(update={"feedback": FeedbackSettings(enabled=False)})
+    app = create_app(OneEngine(engine), unnoted, FakeIngester(), Jobs())
+    return TestClient(app, raise_server_exceptions=False, base_url="http://localhost", headers=headers)
 
 
 def records_in(body: str) -> list[dict[str, Any]]:

@@ -35,7 +35,8 @@ def exposed() -> dict[str, set[str]]:
     metrics.answer(a_done())
     metrics.stage("write", 0.1)
     metrics.model_call(ModelCall("openai", "tiny", input_tokens=1, output_tokens=1), 0.1, "ok")
-    metrics.ingestion({"stopped": False, "dry_run": False, "new": 1, "changed": 0, "docs_failed": 0, "leaves": 1}, 1)
+    ingested = {"stopped": False, "dry_run": False, "new": 1, "changed": 0, "docs_failed": 0, "leaves": 1}
+    metrics.ingestion(lambda: ingested)
     text = metrics.exposition(STATUS, "")[0].decode()
     return {
         sample.name: set(sample.labels) for family in text_string_to_metric_families(text) for sample in family.samples

@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from api.app import create_app
-from api.jobs.queue import Jobs
 from query_engine.engine import Engine
 from query_engine.inquiry import Inquiry
 from query_engine.llms.helper import PromptHelper
@@ -19,9 +17,7 @@ from research.modes import stream
 from settings import AnswerSettings, LLMSettings, Settings
 from tests.fakes.corpora import make_corpus
 from tests.fakes.embedding import WordHashEmbedding
-from tests.fakes.engines import OneEngine
-from tests.fakes.http import records_in
-from tests.fakes.ingesting import FakeIngester
+from tests.fakes.http import client_over, records_in
 from tests.fakes.reading import a_leaf_reader
 from tests.fakes.threads import question_threads_end
 from tests.servers.scripted_llm import Script, ScriptedLLM
@@ -75,11 +71,7 @@ def engine(settings: Settings, tmp_path: Path) -> Iterator[Engine]:
 
 @pytest.fixture
 def client(engine: Engine, settings: Settings) -> TestClient:
-    return TestClient(
-        create_app(OneEngine(engine), settings, FakeIngester(), Jobs()),
-        raise_server_exceptions=False,
-        base_url="http://localhost",
-    )
+    return client_over(engine, settings)
 
 
 def run(client: TestClient) -> tuple[list[str], str]:

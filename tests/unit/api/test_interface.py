@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 from jsonschema import Draft202012Validator
 from starlette.testclient import TestClient
@@ -22,6 +23,8 @@ REFERENCE = "#/components/schemas/"
 METHODS = {"get", "post", "delete", "put", "patch"}
 QUESTION = {"question": "What turns?"}
 CHAT = {"model": "default", "messages": [{"role": "user", "content": "What turns?"}]}
+HTML = {"accept": "text/html"}
+MCP = {"accept": "application/json, text/event-stream"}
 FILE = {"files": [("file", ("wind.md", b"# Wind"))]}
 
 
@@ -129,18 +132,31 @@ ENGINE = {
 }
 REPLIES: list[tuple[str, str, str, dict[str, Any]]] = [  # method, route, path, what is sent
     ("get", "/", "/", {}),
+    ("get", "/", "/", {"headers": HTML}),
     ("get", "/health", "/health", {}),
     ("get", "/ready", "/ready", {}),
     ("post", "/query", "/query", {"json": QUESTION | {"include_context": True}}),
     ("post", "/query", "/query", {"json": QUESTION | {"corpus": "none"}}),
     ("post", "/query", "/query", {"json": {}}),
+    ("post", "/query", "/query", {"json": {}, "headers": HTML}),
+    ("post", "/query", "/query", {"content": b"x" * 1_000_001}),
+    ("post", "/query/stream", "/query/stream", {"json": QUESTION}),
+    ("post", "/run", "/run", {"json": QUESTION}),
+    ("post", "/react_streaming", "/react_streaming", {"json": {}}),
     ("post", "/evaluate", "/evaluate", {"json": {"query": "What?", "iid": "1"}}),
     ("post", "/run", "/run", {"json": {}}),
     ("post", "/retrieve", "/retrieve", {"json": QUESTION | {"explain": True}}),
     ("post", "/agent/research", "/agent/research", {"json": {"topic": "wind", "include_context": True}}),
     ("post", "/vector", "/vector", {"json": QUESTION}),
     ("post", "/v1/chat/completions", "/v1/chat/completions", {"json": CHAT}),
+    ("post", "/v1/chat/completions", "/v1/chat/completions", {"json": CHAT | {"stream": True}}),
     ("post", "/v1/chat/completions", "/v1/chat/completions", {"json": {}}),
+    ("get", "/v1/models/{name}", "/v1/models/none", {}),
+    ("get", "/pages/{page}/{doc_id}", "/pages/1/none.pdf", {}),
+    ("get", "/task/progress/{task_id}", "/task/progress/none", {}),
+    ("post", "/task/enqueue", "/task/enqueue", {"json": {}}),
+    ("get", "/feedback", "/feedback", {}),
+    ("get", "/runs/{name}/report", "/runs/none/report", {}),
     ("get", "/documents", "/documents", {}),
     ("get", "/documents/{doc_id}", "/documents/wind.md?nodes=true&start=0&end=4", {}),
     ("get", "/documents/{doc_id}", "/documents/none", {}),
@@ -155,7 +171,9 @@ REPLIES: list[tuple[str, str, str, dict[str, Any]]] = [  # method, route, path, 
     ("get", "/corpora", "/corpora", {}),
     ("post", "/documents", "/documents", FILE),
     ("post", "/documents", "/documents?wait=true", FILE),
+    ("post", "/documents", "/documents", {"content": b""}),
     ("post", "/ingest", "/ingest", {"json": {"path": "wind.md"}}),
+    ("post", "/ingest", "/ingest", {"json": {"path": "/etc"}}),
     ("get", "/ingest", "/ingest", {}),
     ("get", "/ingest/{job_id}", "/ingest/none", {}),
     ("post", "/cache/clear", "/cache/clear", {}),
@@ -163,6 +181,8 @@ REPLIES: list[tuple[str, str, str, dict[str, Any]]] = [  # method, route, path, 
     ("get", "/pipeline/examples", "/pipeline/examples", {}),
     ("get", "/pipeline/list", "/pipeline/list", {}),
     ("get", "/runs", "/runs", {}),
+    ("post", "/mcp", "/mcp", {"content": b"no JSON", "headers": MCP | {"content-type": "application/json"}}),
+    ("post", "/mcp", "/mcp", {"content": b"no JSON", "headers": MCP}),
 ]
 
 
@@ -178,12 +198,21 @@ def test_a_reply_is_what_the_description_says(
 ) -> None:
     method, route, path, sent = case
     with a_service(tmp_path, kind) as client:
-        reply = client.request(method, path, **sent)
-        client.app.state.service.pipelines.close()  # type: ignore[attr-defined]
+        reply = client.request(method, path, follow_redirects=False, **sent)
 
+    check_described(document, method, route, reply)
+
+
+def check_described(document: dict[str, Any], method: str, route: str, reply: httpx2.Response) -> None:
+    """Check that a status is described, with the type of its body, and what JSON holds."""
     replies = document["paths"][route][method]["responses"]
-    told = replies.get(str(reply.status_code)) or replies["default"]
-    validator(document, told["content"]["application/json"]["schema"]).validate(reply.json())
+    assert reply.status_code >= 400 or str(reply.status_code) in replies
+    media_type = reply.headers.get("content-type", "").partition(";")[0]
+    if media_type:
+        told = replies.get(str(reply.status_code)) or replies["default"]
+        schema = told["content"][media_type]["schema"]
+        if media_type == "application/json" and route != "/mcp":
+            validator(document, schema).validate(reply.json())
 
 
 @pytest.mark.parametrize("kind", ENGINE)
@@ -217,6 +246,15 @@ def test_the_ways_to_send_a_key_are_described_and_work(tmp_path: Path) -> None:
         ("apiKey", "header", "Api-Key"),
         ("apiKey", "cookie", COOKIE),
     }
+
+
+@pytest.mark.parametrize("route", ["/query", "/v1/chat/completions", "/mcp"])
+def test_a_missing_key_is_described(route: str, tmp_path: Path) -> None:
+    client = client_of(FakeEngine(), index={"dir": tmp_path}, serve={"keys": "a-long-enough-key-0123456789"})
+    document = documented(client)
+
+    assert "401" in document["paths"][route]["post"]["responses"]
+    check_described(document, "post", route, client.post(route, json={}))
 
 
 def test_without_keys_none_is_asked_for(document: dict[str, Any]) -> None:

@@ -52,6 +52,6 @@ def test_several_quotes_of_a_document_share_the_first_ones_address() -> None:
 
     urls = LINKS.numbered(citations)
 
-    assert len(urls) == 2
-    assert "/a.md?corpus=energy&start=5" in urls[0]
-    assert "/b.md?" in urls[1]
+    assert list(urls) == [1, 2]
+    assert "/a.md?corpus=energy&start=5" in urls[1]
+    assert "/b.md?" in urls[2]

@@ -36,6 +36,8 @@ BODIES = {
     "a list": f'["{CANARY}"]'.encode(),
     "a text": f'"{CANARY}"'.encode(),
     "a name of half a surrogate pair": b'{"\\ud800": 1}',
+    "null": b"null",
+    "nested too deeply": b"[" * 100_000,
 }
 
 

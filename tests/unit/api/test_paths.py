@@ -7,17 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from starlette.testclient import TestClient
 
-from api.app import create_app
-from api.jobs.queue import Jobs
 from errors import CorpusError, IndexDamagedError, ModelError, RagError, StorageError, without_paths
 from index.disk import check_space, failure, refusals_named
 from query_engine.schema.answer_warning import AnswerWarning
-from settings import FeedbackSettings, Settings
 from tests.fakes.engines import FakeEngine, FakeEngines
-from tests.fakes.http import client_of
-from tests.fakes.ingesting import FakeIngester
+from tests.fakes.http import client_of, client_of_engines
 
 FOLDER = Path("/tmp/an index of ours/secret/default/vectors")
 
@@ -93,14 +88,8 @@ def test_neither_probes_nor_jobs_nor_warnings_tell_one(error: RagError) -> None:
         assert asyncio.run(job.finished(10))
         for path in ("/health", "/ready", "/ingest", f"/ingest/{job.id}"):
             assert_told_without_path(client.get(path).text)
-    jobs.close()
     assert_told_without_path(AnswerWarning.of(error).text)
     assert_told_without_path(error.public)
-
-
-def client_of_engines(engines: FakeEngines) -> TestClient:
-    app = create_app(engines, Settings(feedback=FeedbackSettings(enabled=False)), FakeIngester(), Jobs())
-    return TestClient(app, base_url="http://localhost")
 
 
 def test_a_full_disk_tells_none(tmp_path: Path) -> None:

@@ -8,17 +8,13 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from api.app import create_app
-from api.jobs.queue import Jobs
 from query_engine.engine import Engine
 from query_engine.synthesis.build import build_language_models
 from query_engine.synthesis.extractive import ExtractiveSynthesizer
-from settings import FeedbackSettings, LLMSettings, Settings
+from settings import LLMSettings, Settings
 from tests.fakes.corpora import make_corpus
 from tests.fakes.embedding import WordHashEmbedding
-from tests.fakes.engines import OneEngine
-from tests.fakes.http import records_in
-from tests.fakes.ingesting import FakeIngester
+from tests.fakes.http import client_over, records_in
 from tests.fakes.reading import a_leaf_reader
 from tests.servers.scripted_llm import Script, ScriptedLLM
 
@@ -47,12 +43,10 @@ def client(server: ScriptedLLM, tmp_path: Path) -> Iterator[TestClient]:
     texts = {"wind.md": "Turbines turn wind into power. Albert Betz published the rotor limit in 1919."}
     corpus = make_corpus(tmp_path / "books", texts, embedder)
     settings = Settings(llm=LLMSettings(provider="openai", model="scripted", base_url=server.base_url, timeout_s=20))
-    unnoted = settings.model_copy(update={"feedback": FeedbackSettings(enabled=False)})
     reader = a_leaf_reader(corpus)
     writers = build_language_models(settings).writers
     engine = Engine(corpus, embedder, reader, writers, ExtractiveSynthesizer(reader), settings=settings)
-    app = create_app(OneEngine(engine), unnoted, FakeIngester(), Jobs())
-    yield TestClient(app, raise_server_exceptions=False, base_url="http://localhost")
+    yield client_over(engine, settings)
     corpus.close()
 
 

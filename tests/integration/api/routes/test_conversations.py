@@ -8,18 +8,15 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from api.app import create_app
-from api.jobs.queue import Jobs
 from query_engine.engine import Engine
 from query_engine.llms.helper import PromptHelper
 from query_engine.question.condense import Condenser
 from query_engine.synthesis.build import build_language_models
 from query_engine.synthesis.extractive import ExtractiveSynthesizer
-from settings import FeedbackSettings, LLMSettings, Settings
+from settings import LLMSettings, Settings
 from tests.fakes.corpora import make_corpus
 from tests.fakes.embedding import WordHashEmbedding
-from tests.fakes.engines import OneEngine
-from tests.fakes.ingesting import FakeIngester
+from tests.fakes.http import client_over
 from tests.fakes.reading import a_leaf_reader
 from tests.servers.scripted_llm import Script, ScriptedLLM
 
@@ -44,7 +41,7 @@ def client(server: ScriptedLLM, tmp_path: Path) -> Iterator[TestClient]:
     embedder = WordHashEmbedding()
     corpus = make_corpus(tmp_path / "books", {"wind.md": "Albert Betz published the rotor limit in 1919."}, embedder)
     llm = LLMSettings(provider="openai", model="scripted", base_url=server.base_url, timeout_s=20)
-    settings = Settings(llm=llm, feedback=FeedbackSettings(enabled=False))
+    settings = Settings(llm=llm)
     reader, models = a_leaf_reader(corpus), build_language_models(settings)
     assert models.query_model is not None
     engine = Engine(
@@ -56,11 +53,7 @@ def client(server: ScriptedLLM, tmp_path: Path) -> Iterator[TestClient]:
         settings=settings,
         condenser=Condenser(PromptHelper(models.query_model, 100)),
     )
-    yield TestClient(
-        create_app(OneEngine(engine), settings, FakeIngester(), Jobs()),
-        raise_server_exceptions=False,
-        base_url="http://localhost",
-    )
+    yield client_over(engine, settings)
     corpus.close()
 
 

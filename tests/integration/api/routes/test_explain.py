@@ -6,15 +6,12 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from api.app import create_app
-from api.jobs.queue import Jobs
 from query_engine.engine import Engine
 from query_engine.synthesis.extractive import ExtractiveSynthesizer
-from settings import FeedbackSettings, Settings
+from settings import Settings
 from tests.fakes.corpora import make_corpus
 from tests.fakes.embedding import WordHashEmbedding
-from tests.fakes.engines import OneEngine
-from tests.fakes.ingesting import FakeIngester
+from tests.fakes.http import client_over
 from tests.fakes.reading import a_leaf_reader
 
 LEAVES = [
@@ -36,10 +33,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     engine = Engine(
         corpus, embedder, a_leaf_reader(corpus), (), ExtractiveSynthesizer(a_leaf_reader(corpus)), settings=Settings()
     )
-    yield TestClient(
-        create_app(OneEngine(engine), Settings(feedback=FeedbackSettings(enabled=False)), FakeIngester(), Jobs()),
-        base_url="http://localhost",
-    )
+    yield client_over(engine, Settings())
     corpus.close()
 
 

@@ -12,13 +12,10 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from api.app import create_app
-from api.jobs.queue import Jobs
 from query_engine.engine import Engine
 from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from settings import ChunkSettings, Settings
-from tests.fakes.engines import OneEngine
-from tests.fakes.ingesting import FakeIngester
+from tests.fakes.http import client_over
 from tests.fakes.library import Library
 from tests.fakes.reading import a_leaf_reader
 
@@ -46,8 +43,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
         library.ingest(files.name, files, metadata=metadata)
     reader = a_leaf_reader(library.corpus)
     engine = Engine(library.corpus, library.embedder, reader, (), ExtractiveSynthesizer(reader), settings=OPEN)
-    app = create_app(OneEngine(engine), OPEN, FakeIngester(), Jobs())
-    yield TestClient(app, raise_server_exceptions=False, base_url="http://localhost")
+    yield client_over(engine, OPEN)
     library.close()
 
 

@@ -7,14 +7,11 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from api.app import create_app
-from api.jobs.queue import Jobs
 from query_engine.engine import Engine
 from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from settings import ChunkSettings, Settings
 from tests.fakes.embedding import word_vector
-from tests.fakes.engines import OneEngine
-from tests.fakes.ingesting import FakeIngester
+from tests.fakes.http import client_over
 from tests.fakes.library import Library
 from tests.fakes.reading import a_leaf_reader
 
@@ -44,10 +41,8 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     library.ingest("geo", folder_of(folder / "geo", "rocks.md", "# Rocks\n\nThe SIDARTHE ridge is no model of rocks."))
     quoting = ExtractiveSynthesizer(a_leaf_reader(library.corpus))
     engine = Engine(library.corpus, library.embedder, a_leaf_reader(library.corpus), (), quoting, settings=Settings())
-    app = create_app(
-        OneEngine(engine), Settings.model_validate({"serve": {"keys": "k1-0123456789abc"}}), FakeIngester(), Jobs()
-    )
-    yield TestClient(app, raise_server_exceptions=False, headers={"Api-Key": "k1-0123456789abc"})
+    settings = Settings.model_validate({"serve": {"keys": "k1-0123456789abc"}})
+    yield client_over(engine, settings, headers={"Api-Key": "k1-0123456789abc"})
     library.close()
 
 

@@ -7,8 +7,6 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from api.app import create_app
-from api.jobs.queue import Jobs
 from errors import LLMError
 from query_engine.engine import Engine
 from query_engine.retrieval.papers import PaperQuestion
@@ -18,8 +16,7 @@ from query_engine.synthesis.base import Writer
 from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from research.react import TRIES, PaperTrail, pause_s, react
 from settings import ChunkSettings, Settings
-from tests.fakes.engines import OneEngine
-from tests.fakes.ingesting import FakeIngester
+from tests.fakes.http import client_over
 from tests.fakes.library import Library
 from tests.fakes.reading import a_leaf_reader
 from tests.fakes.synthesizers import ScriptedSynthesizer
@@ -63,8 +60,7 @@ def make(library: Library) -> Make:
 
 @pytest.fixture
 def client(make: Make) -> TestClient:
-    app = create_app(OneEngine(make()), OPEN, FakeIngester(), Jobs())
-    return TestClient(app, raise_server_exceptions=False, base_url="http://localhost")
+    return client_over(make(), OPEN)
 
 
 @pytest.mark.promise("C06")

@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 from api.app import create_app
 from api.jobs.ingester import Ingester
 from api.jobs.queue import Jobs
-from api.mcp.tools import Caller, Tools
+from api.mcp.tools import Tools
 from errors import UnknownCorpusError
 from ingestion.schema import RunOptions
 from query_engine.build import Engines
@@ -149,7 +149,7 @@ def test_react_answers_from_both(client: TestClient) -> None:
 
 
 def test_tools_lead_to_the_right_document(client: TestClient) -> None:
-    tools, caller = Tools(client.app.state.service), Caller("http://localhost")  # type: ignore[attr-defined]
+    tools, caller = Tools(client.app.state.service), "http://localhost"  # type: ignore[attr-defined]
 
     async def used() -> tuple[Any, Any, Any]:
         async def tell(_: str) -> None: ...

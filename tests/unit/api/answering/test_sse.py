@@ -7,6 +7,7 @@ import anyio
 import pytest
 from sse_starlette.sse import SendTimeoutError
 from starlette.requests import ClientDisconnect, Request
+from starlette.responses import StreamingResponse
 
 from api.answering import sse
 from api.answering.sse import Pace, finish, sse_response, stream_records
@@ -228,6 +229,17 @@ async def test_an_evaluation_passes_failures_on() -> None:
 
     with pytest.raises(LLMError, match="Restart it"):
         await finish(engine.stream(Inquiry("What?")), request_of(asyncio.Event()))
+    assert engine.ended == 1
+
+
+async def test_a_stream_without_pings_stops_when_its_client_leaves_while_nothing_is_said() -> None:
+    client_leaves = asyncio.Event()
+    engine = FakeEngine([STEPS[0], client_leaves.set, asyncio.Event()])
+
+    async def send(_: object) -> None:
+        pass
+
+    await StreamingResponse(streamed(engine))(HTTP, request_of(client_leaves).receive, send)
     assert engine.ended == 1
 
 

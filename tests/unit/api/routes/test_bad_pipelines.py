@@ -1,7 +1,6 @@
 """What clients of `/task` and `/pipeline` may get wrong: refused with step and reason, or an empty result saying so."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -31,10 +30,8 @@ EVERY_STEP_BUT_MODELS = [
 
 
 @pytest.fixture
-def client() -> Iterator[TestClient]:
-    client = client_of(an_engine(), given=FakePageAnswers())
-    yield client
-    client.app.state.service.pipelines.close()  # type: ignore[attr-defined]
+def client() -> TestClient:
+    return client_of(an_engine(), given=FakePageAnswers())
 
 
 def refused(client: TestClient, body: object, path: str = "/task/run") -> str:
@@ -129,7 +126,6 @@ def test_without_documents_every_step_goes_on_and_the_source_says_so() -> None:
     assert shown["progress"]["pipeline_error"] == ""
     assert shown["result"]["data"] == "[]"
     assert "Step 1 (corpus_datasource): The corpus holds nothing for this query." in shown["progress"]["warnings"]
-    client.app.state.service.pipelines.close()  # type: ignore[attr-defined]
 
 
 def test_a_column_of_50_mb_fails_its_step_and_the_service_goes_on() -> None:

@@ -6,7 +6,6 @@ from typing import Any
 
 import httpx
 import pytest
-from anyio import to_thread
 from starlette.testclient import TestClient
 
 from errors import LLMError
@@ -16,6 +15,7 @@ from query_engine.schema.events import Restarted, Retrieved, Step, Token, Unsupp
 from query_engine.schema.turn import Turn
 from tests.fakes.engines import FakeEngine, Script, a_citation, a_done, a_nearest, a_passage
 from tests.fakes.http import client_of
+from tests.fakes.threads import busy_pool
 
 STEPS = (Step("search", "**Searching**"), Retrieved((a_passage(),)), Step("write", "**Writing**"))
 ANSWER = (*STEPS, Token("Wind "), Token("turns blades. [1]", citations=(a_citation(),)), a_done())
@@ -405,18 +405,11 @@ def test_half_a_character_and_nul_in_a_message_become_replacement_characters() -
 
 @pytest.mark.promise("C16")
 async def test_an_answer_needs_no_thread_of_the_pool_that_slow_routes_hold() -> None:
-    pool = to_thread.current_default_thread_limiter()
-    slow = [object() for _ in range(int(pool.total_tokens))]
-    for borrower in slow:
-        pool.acquire_on_behalf_of_nowait(borrower)
     transport = httpx.ASGITransport(app=client_of(FakeEngine(ANSWER)).app)
-    try:
+    with busy_pool():
         async with httpx.AsyncClient(transport=transport, base_url="http://testserver") as client:
             body = {"model": "default", "messages": [USER]}
             reply = await asyncio.wait_for(client.post("/v1/chat/completions", json=body), KILL_S)
-    finally:
-        for borrower in slow:
-            pool.release_on_behalf_of(borrower)
 
     assert reply.status_code == 200
 

@@ -2,7 +2,6 @@
 
 import json
 import logging
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,21 +17,9 @@ ANSWER = (Step("search", "**Searching**"), Step("found", "**Found**"), Token("Wi
 QUESTION = {"question": "What turns?"}
 
 
-CLIENTS: list[TestClient] = []
-
-
-@pytest.fixture(autouse=True)
-def closed() -> Iterator[None]:
-    """Close what the test's services keep."""
-    yield
-    while CLIENTS:
-        CLIENTS.pop().app.state.service.recorder.close()  # type: ignore[attr-defined]
-
-
 def client_in(folder: Path, *engines: FakeEngine, **groups: Any) -> TestClient:
     kept = {"feedback": {"enabled": True}, "index": {"dir": folder}}
-    CLIENTS.append(client_of(*(engines or (FakeEngine(ANSWER),)), **{**kept, **groups}))
-    return CLIENTS[-1]
+    return client_of(*(engines or (FakeEngine(ANSWER),)), **{**kept, **groups})
 
 
 def exported(client: TestClient, corpus: str | None = None) -> list[dict[str, Any]]:
@@ -115,8 +102,7 @@ def test_a_cached_answer_has_an_id_that_is_not_the_first_readers(tmp_path: Path)
 
 
 def test_an_answer_over_no_documents_has_an_id_too(tmp_path: Path) -> None:
-    CLIENTS.append(client_of(feedback={"enabled": True}, index={"dir": tmp_path}))
-    client = CLIENTS[-1]
+    client = client_of(feedback={"enabled": True}, index={"dir": tmp_path})
     answer_id = id_from_evaluate(client)
 
     assert client.post("/feedback", json={"answer_id": answer_id, "verdict": "bad"}).status_code == 200

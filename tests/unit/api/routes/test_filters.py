@@ -17,6 +17,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "/query": {"question": "What?"},
     "/query/stream": {"question": "What?"},
 }
+RESEARCH = {"/agent/research": {"topic": "wind"}}
 ANSWERING = [path for path in BODIES if path != "/retrieve"]
 NESTED = group(one("topic", "==", "wind"), one("doc_id", "in", ["a.md", "b.md"]), condition="not")
 
@@ -76,7 +77,7 @@ def test_steering_without_meaning_is_refused(path: str, steering: object) -> Non
     assert engine.questions == []
 
 
-@pytest.mark.parametrize("path", BODIES)
+@pytest.mark.parametrize("path", BODIES | RESEARCH)
 @pytest.mark.parametrize(
     ("filters", "remedy"),
     [
@@ -90,7 +91,7 @@ def test_steering_without_meaning_is_refused(path: str, steering: object) -> Non
 )
 def test_a_filter_without_meaning_is_refused_before_any_work(path: str, filters: dict[str, Any], remedy: str) -> None:
     engine = FakeEngine([a_done()])
-    reply = client_of(engine).post(path, json=BODIES[path] | {"filters": filters})
+    reply = client_of(engine).post(path, json=(BODIES | RESEARCH)[path] | {"filters": filters})
 
     assert reply.status_code == 422
     assert reply.json()["error"]["code"] == "bad_filter"

@@ -4,24 +4,17 @@ from typing import Any
 
 import httpx
 import pytest
-from anyio import to_thread
-from starlette.testclient import TestClient
 
-from api.app import create_app
-from api.jobs.queue import Jobs
 from errors import CorpusLockedError, IndexDamagedError, StoreUnavailableError
 from query_engine.runtime.deadline import Deadline
 from query_engine.runtime.lease_pool import Lease
-from settings import VERSION, ServeSettings, Settings
+from settings import VERSION
 from tests.fakes.engines import FakeEngine, FakeEngines
-from tests.fakes.ingesting import FakeIngester
+from tests.fakes.http import client_of_engines as client_of
+from tests.fakes.threads import busy_pool
 
 KILL_S = 10
 EMPTY = {"corpora": {"default": {"documents": 0, "leaves": 0}}}
-
-
-def client_of(engines: FakeEngines) -> TestClient:
-    return TestClient(create_app(engines, Settings(), FakeIngester(), Jobs()), base_url="http://localhost")
 
 
 def engines_with(**facts: Any) -> FakeEngines:
@@ -94,8 +87,7 @@ def test_ready_says_what_is_loaded_with_versions() -> None:
 
 
 def test_ready_counts_the_questions_that_run_and_wait() -> None:
-    settings = Settings(serve=ServeSettings(slots=2))
-    client = TestClient(create_app(engines_with(), settings, FakeIngester(), Jobs()), base_url="http://localhost")
+    client = client_of(engines_with(), serve={"slots": 2})
     for _ in range(5):
         client.app.state.service.slots.enter(Deadline(240))  # type: ignore[attr-defined]  # a FastAPI application
 
@@ -188,17 +180,10 @@ def test_a_disk_that_hangs_is_looked_at_once_and_holds_up_no_probe() -> None:
 
 @pytest.mark.parametrize("probe", ["/health", "/ready"])
 async def test_a_probe_needs_no_thread_of_the_pool_that_slow_routes_hold(probe: str) -> None:
-    app = create_app(engines_with(), Settings(), FakeIngester(), Jobs())
-    pool = to_thread.current_default_thread_limiter()
-    slow = [object() for _ in range(int(pool.total_tokens))]
-    for borrower in slow:
-        pool.acquire_on_behalf_of_nowait(borrower)
-    try:
-        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as client:
+    transport = httpx.ASGITransport(client_of(engines_with()).app)
+    with busy_pool():
+        async with httpx.AsyncClient(transport=transport, base_url="http://testserver") as client:
             reply = await asyncio.wait_for(client.get(probe), KILL_S)
-    finally:
-        for borrower in slow:
-            pool.release_on_behalf_of(borrower)
 
     assert reply.status_code == 200
 
@@ -218,8 +203,6 @@ def test_stores_of_an_open_corpus_are_looked_at_wherever_they_are(index: dict[st
             )
 
     engines = GoesDown({"default": FakeEngine()})
-    settings = Settings(index=index, feedback={"enabled": False})
-    app = create_app(engines, settings, FakeIngester(), Jobs())
 
-    with TestClient(app, base_url="http://localhost") as client:
+    with client_of(engines, index=index) as client:
         assert [client.get("/ready").status_code for _ in range(3)] == [200, 503, 200]

@@ -1,5 +1,3 @@
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +15,9 @@ from tests.fakes.http import client_of
 from tests.fakes.ingesting import FakeIngester
 
 
-@contextmanager
-def service(root: Path | None, ingester: FakeIngester, **options: Any) -> Iterator[TestClient]:
-    """Return a client of a service that may ingest below `root`; its jobs end with the context."""
-    jobs = Jobs()
-    try:
-        yield client_of(FakeEngine(), ingester=ingester, jobs=jobs, ingest=IngestSettings(root=root), **options)
-    finally:
-        jobs.close()
+def service(root: Path | None, ingester: FakeIngester, **options: Any) -> TestClient:
+    """Return a client of a service that may ingest below `root`."""
+    return client_of(FakeEngine(), ingester=ingester, ingest=IngestSettings(root=root), **options)
 
 
 @pytest.fixture
@@ -35,30 +28,29 @@ def root(tmp_path: Path) -> Path:
 
 
 def ingest(folder: Path, ingester: FakeIngester, **body: Any) -> httpx2.Response:
-    with service(folder, ingester) as client:
-        return client.post("/ingest", json={"path": "docs", "wait": True} | body)
+    return service(folder, ingester).post("/ingest", json={"path": "docs", "wait": True} | body)
 
 
 @pytest.mark.promise("G06")
 def test_a_job_is_accepted_at_once_and_can_be_watched_and_cancelled(root: Path) -> None:
     ingester = FakeIngester(held=True)
-    with service(root, ingester) as client:
-        accepted = client.post("/ingest", json={"path": "docs", "wait": False})
-        assert accepted.status_code == 202
-        assert ingester.began.wait(10)
+    client = service(root, ingester)
+    accepted = client.post("/ingest", json={"path": "docs", "wait": False})
+    assert accepted.status_code == 202
+    assert ingester.began.wait(10)
 
-        address = accepted.headers["location"]
-        running = client.get(address).json()
-        assert running["state"] == "running"
-        assert running["job"] == accepted.json()["job"] == address.removeprefix("/ingest/")
-        assert running["request"] == {"corpus": "default", "path": str(root / "docs")}
-        assert running["progress"]["files_total"] == 4
-        assert [job["job"] for job in client.get("/ingest").json()["jobs"]] == [running["job"]]
+    address = accepted.headers["location"]
+    running = client.get(address).json()
+    assert running["state"] == "running"
+    assert running["job"] == accepted.json()["job"] == address.removeprefix("/ingest/")
+    assert running["request"] == {"corpus": "default", "path": str(root / "docs")}
+    assert running["progress"]["files_total"] == 4
+    assert [job["job"] for job in client.get("/ingest").json()["jobs"]] == [running["job"]]
 
-        waiting = client.post("/ingest", json={"path": "docs", "wait": False}).headers["location"]
-        assert client.delete(waiting).json()["state"] == "cancelled"
-        stopping = client.delete(address)
-        assert stopping.status_code == 202 or stopping.json()["state"] == "cancelled"
+    waiting = client.post("/ingest", json={"path": "docs", "wait": False}).headers["location"]
+    assert client.delete(waiting).json()["state"] == "cancelled"
+    stopping = client.delete(address)
+    assert stopping.status_code == 202 or stopping.json()["state"] == "cancelled"
 
 
 @pytest.mark.promise("E05")
@@ -88,17 +80,11 @@ def test_a_client_that_waits_or_whose_job_is_short_gets_what_an_evaluation_clien
 
 def test_a_job_that_takes_longer_is_a_202(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("api.routes.ingest.REPLY_WITHIN_S", 0.01)
-    with service(root, FakeIngester(held=True)) as client:
-        reply = client.post("/ingest", json={"path": "docs"})
+    client = service(root, FakeIngester(held=True))
+    reply = client.post("/ingest", json={"path": "docs"})
 
-        assert reply.status_code == 202
-        assert reply.headers["location"] == f"/ingest/{reply.json()['job']}"
-
-
-def test_a_short_job_that_fails_answers_with_its_own_status(root: Path) -> None:
-    reply = ingest(root, FakeIngester(failure=StorageError("The disk is full.", "Free some space.")), wait=None)
-
-    assert (reply.status_code, reply.json()["error"]["code"]) == (503, "storage_full")
+    assert reply.status_code == 202
+    assert reply.headers["location"] == f"/ingest/{reply.json()['job']}"
 
 
 @pytest.mark.promise("E04")
@@ -121,8 +107,8 @@ def test_sizes_that_are_null_are_left_out(root: Path) -> None:
 def test_the_folder_of_the_start_is_named_as_it_was_then(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(root)
     ingester = FakeIngester()
-    with service(None, ingester, ingested=Path("docs")) as client:
-        assert client.post("/ingest", json={"path": "docs"}).status_code == 200
+    client = service(None, ingester, ingested=Path("docs"))
+    assert client.post("/ingest", json={"path": "docs"}).status_code == 200
 
     assert [path for _, path, _ in ingester.asked] == [root / "docs"]
 
@@ -159,9 +145,9 @@ def test_a_file_out_of_the_folder_or_hidden_in_it_is_refused(root: Path, name: s
 
 def test_a_retry_needs_no_path_and_no_root() -> None:
     ingester = FakeIngester()
-    with service(None, ingester) as client:
-        assert client.post("/ingest", json={"retry": True, "wait": True}).status_code == 200
-        unknown = client.post("/ingest", json={"retry": True, "corpus": "none"})
+    client = service(None, ingester)
+    assert client.post("/ingest", json={"retry": True, "wait": True}).status_code == 200
+    unknown = client.post("/ingest", json={"retry": True, "corpus": "none"})
 
     assert ingester.asked == [("default", None, None)]
     assert (unknown.status_code, unknown.json()["error"]["code"]) == (404, "unknown_corpus")
@@ -180,8 +166,8 @@ def test_a_path_that_is_not_below_the_root_starts_no_job(root: Path, path: str, 
 
 
 def test_without_a_root_ingestion_is_off_and_the_remedy_is_told() -> None:
-    with service(None, FakeIngester()) as client:
-        reply = client.post("/ingest", json={"path": "docs"})
+    client = service(None, FakeIngester())
+    reply = client.post("/ingest", json={"path": "docs"})
 
     assert reply.status_code == 403
     assert "RAG_INGEST__ROOT" in reply.json()["error"]["detail"]
@@ -189,9 +175,9 @@ def test_without_a_root_ingestion_is_off_and_the_remedy_is_told() -> None:
 
 def test_what_the_service_was_started_with_may_be_ingested_again(root: Path) -> None:
     ingester = FakeIngester()
-    with service(None, ingester, ingested=root / "docs") as client:
-        again = client.post("/ingest", json={"path": str(root / "docs"), "wait": True})
-        beside = client.post("/ingest", json={"path": str(root)})
+    client = service(None, ingester, ingested=root / "docs")
+    again = client.post("/ingest", json={"path": str(root / "docs"), "wait": True})
+    beside = client.post("/ingest", json={"path": str(root)})
 
     assert (again.status_code, beside.status_code) == (200, 403)
     assert [path for _, path, _ in ingester.asked] == [root / "docs"]
@@ -200,17 +186,17 @@ def test_what_the_service_was_started_with_may_be_ingested_again(root: Path) -> 
 def test_the_path_is_checked_again_when_the_job_begins(root: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     ingester = FakeIngester(held=True)
     outside = tmp_path_factory.mktemp("outside")
-    with service(root, ingester) as client:
-        client.post("/ingest", json={"path": "docs", "wait": False})
-        assert ingester.began.wait(10)
-        waiting = client.post("/ingest", json={"path": "docs", "wait": False}).headers["location"]
-        (root / "docs").rename(root / "moved")
-        (root / "docs").symlink_to(outside)
-        ingester.go.set()
-        last = client.post("/ingest", json={"path": "moved", "wait": True})
+    client = service(root, ingester)
+    client.post("/ingest", json={"path": "docs", "wait": False})
+    assert ingester.began.wait(10)
+    waiting = client.post("/ingest", json={"path": "docs", "wait": False}).headers["location"]
+    (root / "docs").rename(root / "moved")
+    (root / "docs").symlink_to(outside)
+    ingester.go.set()
+    last = client.post("/ingest", json={"path": "moved", "wait": True})
 
-        assert last.status_code == 200
-        assert client.get(waiting).json()["error"]["code"] == "ingest_refused"
+    assert last.status_code == 200
+    assert client.get(waiting).json()["error"]["code"] == "ingest_refused"
     assert [path for _, path, _ in ingester.asked] == [root / "docs", root / "moved"]
 
 
@@ -221,10 +207,11 @@ def test_pruning_one_file_is_refused(root: Path) -> None:
     assert "Prune a whole folder" in reply.json()["error"]["detail"]
 
 
-def test_a_failed_job_answers_who_waits_with_its_own_status(root: Path) -> None:
+@pytest.mark.parametrize("wait", [True, None])
+def test_a_failed_job_answers_who_waits_with_its_own_status(root: Path, wait: bool | None) -> None:
     full = StorageError("The disk is full.", "Free some space.")
 
-    reply = ingest(root, FakeIngester(failure=full))
+    reply = ingest(root, FakeIngester(failure=full), wait=wait)
 
     assert (reply.status_code, reply.json()["error"]["code"]) == (503, "storage_full")
 
@@ -253,11 +240,11 @@ def test_a_corpus_that_cannot_be_opened_is_refused_before_a_job_begins(root: Pat
 
 def test_a_full_line_is_told_with_the_time_to_come_back(root: Path) -> None:
     ingester = FakeIngester(held=True)
-    with service(root, ingester) as client:
-        client.post("/ingest", json={"path": "docs", "wait": False})
-        assert ingester.began.wait(10)
-        statuses = [client.post("/ingest", json={"path": "docs", "wait": False}).status_code for _ in range(MAX_QUEUED)]
-        full = client.post("/ingest", json={"path": "docs", "wait": False})
+    client = service(root, ingester)
+    client.post("/ingest", json={"path": "docs", "wait": False})
+    assert ingester.began.wait(10)
+    statuses = [client.post("/ingest", json={"path": "docs", "wait": False}).status_code for _ in range(MAX_QUEUED)]
+    full = client.post("/ingest", json={"path": "docs", "wait": False})
 
     assert set(statuses) == {202}
     assert (full.status_code, full.json()["error"]["code"]) == (429, "too_many_jobs")
@@ -276,9 +263,9 @@ def test_an_unknown_job_is_a_404_that_says_what_became_of_it(method: str, job: s
 
 def test_probes_are_answered_while_a_job_runs(root: Path) -> None:
     ingester = FakeIngester(held=True)
-    with service(root, ingester) as client:
-        client.post("/ingest", json={"path": "docs", "wait": False})
-        assert ingester.began.wait(10)
+    client = service(root, ingester)
+    client.post("/ingest", json={"path": "docs", "wait": False})
+    assert ingester.began.wait(10)
 
-        assert client.get("/health").json()["status"] == "ok"
-        assert client.get("/ready").status_code == 200
+    assert client.get("/health").json()["status"] == "ok"
+    assert client.get("/ready").status_code == 200

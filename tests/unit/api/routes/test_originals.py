@@ -148,10 +148,3 @@ def test_a_document_whose_id_ends_so_keeps_its_address(tmp_path: Path) -> None:
 
     assert client.get("/documents/a/original").json()["text"] == "Its text."
     assert client.get("/documents/a/original/original").content == DATA
-
-
-def test_the_key_is_asked_for(tmp_path: Path) -> None:
-    client = client_over(tmp_path, keys="a-long-enough-key-0123456789")
-
-    assert client.get(AT).status_code == 401
-    assert client.get(AT, headers={"api-key": "a-long-enough-key-0123456789"}).content == DATA

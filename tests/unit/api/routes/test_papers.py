@@ -1,4 +1,3 @@
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -118,42 +117,6 @@ def test_no_hit_is_not_an_empty_list(path: str) -> None:
     assert reply.json()["error"]["code"] == "nothing_found"
 
 
-@pytest.mark.promise("C15")
-@pytest.mark.parametrize(
-    ("change", "field"),
-    [
-        ({"question": " "}, "question"),
-        ({"top_k": 0}, "top_k"),
-        ({"top_k": 10_000}, "top_k"),
-        ({"distance": -0.1}, "distance"),
-        ({"distance": 2.1}, "distance"),
-        ({"distance": "0.5"}, "distance"),
-        ({"topic": ""}, "topic"),
-        ({"paper_ids": []}, "paper_ids"),
-        ({"paper_ids": "p1"}, "paper_ids"),
-        ({"paragraph_terms": ["a\0"]}, "paragraph_terms"),
-        ({"move_to": "x", "move_to_weight": 1.1}, "move_to_weight"),
-        ({"move_to": "x", "move_to_weight": True}, "move_to_weight"),
-        ({"move_away_from": "x", "move_away_from_weight": -1}, "move_away_from_weight"),
-        ({"move_to_weight": 0.5}, "body"),
-        ({"corpus": "../up"}, "corpus"),
-        ({"model_name": "gpt-4"}, "body"),
-        ({"screening_top_k": 0}, "screening_top_k"),
-    ],
-)
-def test_what_cannot_be_asked_is_refused(change: Mapping[str, Any], field: str) -> None:
-    reply = client_of(finding()).post("/hybrid", json={**ASK, **change})
-
-    assert reply.status_code == 422
-    assert reply.json()["error"]["field"] == field
-
-
-def test_numbers_that_are_none_are_refused() -> None:
-    content = b'{"question": "What?", "distance": NaN}'
-
-    assert client_of(finding()).post("/vector", content=content).status_code == 422
-
-
 def test_screening_is_not_used_by_vector_which_says_so() -> None:
     engine = finding()
     vector = client_of(engine).post("/vector", json=ASK | {"screening_top_k": 9, "article_terms": ["old"]})
@@ -166,14 +129,8 @@ def test_screening_is_not_used_by_vector_which_says_so() -> None:
     assert "warning" not in hybrid.headers
 
 
-def test_an_unknown_corpus_is_404() -> None:
-    assert (
-        client_of(finding()).post("/vector", json=ASK | {"corpus": "gone"}).json()["error"]["code"] == "unknown_corpus"
-    )
-
-
 @pytest.mark.promise("C01")
-@pytest.mark.parametrize("path", ROUTES)
+@pytest.mark.parametrize("path", [*ROUTES, "/react", "/react_streaming"])
 @pytest.mark.parametrize(
     "sent", [None, "", "wrong", "first-key-0123456789,second-key-0123456789", "first-ke", "schl\xfcssel"]
 )

@@ -123,34 +123,6 @@ def test_the_configured_model_may_be_named_and_left_out() -> None:
 
 
 @pytest.mark.parametrize("route", ROUTES)
-def test_a_key_is_asked_for_as_ask_xdd_does(route: str) -> None:
-    client = client_of(FakeEngine(SCRIPT), serve={"keys": "k1-0123456789abc"})
-
-    assert client.post(route, json=ASK).status_code == 403
-    assert client.post(route, json=ASK, headers={"Api-Key": "k1-0123456789abc"}).status_code == 200
-
-
-@pytest.mark.parametrize("route", ROUTES)
-@pytest.mark.parametrize(
-    ("change", "field"),
-    [
-        ({"question": " "}, "question"),
-        ({"top_k": 0}, "top_k"),
-        ({"screening_top_k": 0}, "screening_top_k"),
-        ({"model_name": "a b"}, "model_name"),
-        ({"model_name": ""}, "model_name"),
-        ({"openai_model_name": "gpt-4"}, "body"),
-        ({"move_to_weight": 0.5}, "body"),
-    ],
-)
-def test_a_bad_body_is_refused(route: str, change: dict[str, Any], field: str) -> None:
-    reply = client_of(FakeEngine(SCRIPT)).post(route, json=ASK | change)
-
-    assert reply.status_code == 422
-    assert reply.json()["error"]["field"] == field
-
-
-@pytest.mark.parametrize("route", ROUTES)
 def test_the_obsolete_field_is_told(route: str) -> None:
     reply = client_of(FakeEngine(SCRIPT)).post(route, json={**ASK, "article_terms": ["old"]})
 

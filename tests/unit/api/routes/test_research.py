@@ -1,7 +1,5 @@
 from typing import Any
 
-import pytest
-
 from tests.fakes.answers import KnowingEngine, quoted
 from tests.fakes.corpora import stored
 from tests.fakes.http import client_of
@@ -91,39 +89,6 @@ def test_contexts_come_only_when_they_are_wanted() -> None:
 def test_five_sub_questions_are_asked_by_default_and_eight_at_most() -> None:
     assert len(researched()["subquestions"]) == 5
     assert len(researched(max_subquestions=8)["subquestions"]) == 8
-
-
-@pytest.mark.parametrize(
-    ("change", "field"),
-    [
-        ({"max_subquestions": 2}, "max_subquestions"),
-        ({"max_subquestions": 9}, "max_subquestions"),
-        ({"max_subquestions": "5"}, "max_subquestions"),
-        ({"include_context": "yes"}, "include_context"),
-        ({"topic": " "}, "topic"),
-        ({"topic": "x" * 1001}, "topic"),
-        ({"topics": "wind"}, "body"),
-        ({"filters": {"filters": "x"}}, None),
-    ],
-)
-def test_a_bad_body_is_refused_before_any_work(change: dict[str, Any], field: str | None) -> None:
-    engine = KnowingEngine(ANSWERS)
-
-    reply = client_of(engine).post(ROUTE, json={"topic": "wind"} | change)
-
-    assert reply.status_code == 422
-    assert reply.json()["error"].get("field") == field
-    assert engine.questions == []
-
-
-def test_a_key_is_needed_where_there_are_keys() -> None:
-    client = client_of(KnowingEngine(ANSWERS), serve={"keys": "k1-0123456789abc"})
-
-    assert client.post(ROUTE, json={"topic": "wind"}).status_code == 401
-    assert (
-        client.post(ROUTE, json={"topic": "wind"}, headers={"Authorization": "Bearer k1-0123456789abc"}).status_code
-        == 200
-    )
 
 
 def test_an_unknown_corpus_is_the_clients_mistake_and_a_missing_default_one_is_told() -> None:

@@ -233,9 +233,3 @@ def test_the_oldest_of_many_runs_are_left_out(
 
     assert {run["name"] for run in shown["runs"]} == {"b", "c"}
     assert shown["older"] == 1
-
-
-def test_a_key_is_asked_for(folder: Path) -> None:
-    client = client_of(FakeEngine(), serve={"runs": folder, "keys": "k-0123456789abcd"})
-
-    assert [client.get(path).status_code for path in ("/runs", "/runs/a/report")] == [401, 401]

@@ -1,6 +1,5 @@
 """`/task/chat`: a conversation over the documents of a task, by the model that was chosen."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -27,10 +26,8 @@ def given() -> FakePageAnswers:
 
 
 @pytest.fixture
-def client(given: FakePageAnswers) -> Iterator[TestClient]:
-    client = client_of(an_engine(), given=given)
-    yield client
-    client.app.state.service.pipelines.close()  # type: ignore[attr-defined]
+def client(given: FakePageAnswers) -> TestClient:
+    return client_of(an_engine(), given=given)
 
 
 def run(client: TestClient, body: dict[str, Any] = BODY) -> str:
@@ -128,7 +125,6 @@ def test_the_model_is_not_ignored(given: FakePageAnswers) -> None:
     chat = begun(other, run(other), "gemma2").text
     say(other, chat)
     assert given.inquiries[0].writer == "gemma2"
-    other.app.state.service.pipelines.close()  # type: ignore[attr-defined]
 
 
 def test_documents_are_counted_by_their_place_and_those_without_text_left_out(given: FakePageAnswers) -> None:
@@ -136,7 +132,6 @@ def test_documents_are_counted_by_their_place_and_those_without_text_left_out(gi
     say(client, begun(client, run(client)).text)
 
     assert [(page.url, page.text) for page in given.pages] == [("Doc 1", "One."), ("Doc 3", "Three.")]
-    client.app.state.service.pipelines.close()  # type: ignore[attr-defined]
 
 
 def test_results_without_documents_can_be_asked_and_answer_nothing(given: FakePageAnswers) -> None:
@@ -145,7 +140,6 @@ def test_results_without_documents_can_be_asked_and_answer_nothing(given: FakePa
 
     assert say(client, begun(client, run(client)).text).text.startswith("I don't know.")
     assert given.pages == []
-    client.app.state.service.pipelines.close()  # type: ignore[attr-defined]
 
 
 def test_an_unknown_task_is_404_and_an_unknown_chat_500_as_in_mosaicrag(given: FakePageAnswers) -> None:
@@ -157,7 +151,6 @@ def test_an_unknown_task_is_404_and_an_unknown_chat_500_as_in_mosaicrag(given: F
 
     assert [reply.status_code for reply in unknown] == [404, 500, 500, 500]
     assert [reply.json()["error"]["code"] for reply in unknown] == ["unknown_task", *["unknown_chat"] * 3]
-    client.app.state.service.pipelines.close()  # type: ignore[attr-defined]
 
 
 def test_a_task_that_failed_has_nothing_to_talk_about(client: TestClient) -> None:
@@ -195,9 +188,3 @@ def test_no_message_is_refused(client: TestClient, message: str | None) -> None:
     params = {} if message is None else {"message": message}
 
     assert client.get(f"/task/chat/{chat}", params=params).status_code == 422
-
-
-def test_a_key_is_asked_for() -> None:
-    client = client_of(an_engine(), given=FakePageAnswers(), serve={"keys": "k1-0123456789abc"})
-
-    assert begun(client, "x").status_code == say(client, "x").status_code == 401

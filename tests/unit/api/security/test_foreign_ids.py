@@ -40,23 +40,17 @@ class Place:
             feedback={"enabled": True},
             index={"dir": folder},
             serve={"keys_file": folder / "keys.json"},
-        ).__enter__()
+        )
 
     def key(self, name: str, *corpora: str, scope: str = "read") -> Headers:
         return {"Api-Key": add_key(self.folder / "keys.json", name, [scope], corpora or None, None)}
-
-    def close(self) -> None:
-        self.client.__exit__()
-        service = self.client.app.state.service  # type: ignore[attr-defined]
-        service.pipelines.close()
-        service.recorder.close()
 
 
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Place]:
     place = Place(tmp_path)
-    yield place
-    place.close()
+    with place.client:  # one event loop for all that is asked
+        yield place
 
 
 def answer(place: Place, key: Headers) -> str:
@@ -209,7 +203,6 @@ def test_what_was_given_without_a_key_is_there_for_keys_of_its_corpus(
     place = Place(tmp_path)
 
     reply = verdict("answer_id")(place, id_, place.key("late", *corpora))
-    place.close()
 
     assert reply.status_code == status
 

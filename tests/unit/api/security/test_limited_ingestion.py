@@ -1,14 +1,12 @@
 """A key for some corpora has read what the operator laid ready for them, and nothing of others."""
 
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
-from api.jobs.queue import Jobs
 from api.security.keyring import add_key
 from tests.fakes.engines import FakeEngine
 from tests.fakes.http import client_of
@@ -20,7 +18,7 @@ pytestmark = pytest.mark.fault("E15")
 class Place:
     """A service with the corpora `aaa` and `bbb`, and a root with a folder for each; `started` is that of --ingest."""
 
-    def __init__(self, folder: Path, jobs: Jobs) -> None:
+    def __init__(self, folder: Path) -> None:
         self.root, self.keys, self.ingester = folder / "root", folder / "keys.json", FakeIngester()
         for name in ("aaa", "bbb", "started", "elsewhere"):
             (self.root / name / "inner").mkdir(parents=True)
@@ -30,7 +28,6 @@ class Place:
         self.client: TestClient = client_of(
             *(FakeEngine(corpus=name) for name in ("aaa", "bbb")),
             ingester=self.ingester,
-            jobs=jobs,
             ingested=self.root / "started",
             ingest={"root": self.root, "upload_dir": folder / "uploads"},
             serve={"keys_file": self.keys},
@@ -45,10 +42,8 @@ class Place:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[Place]:
-    jobs = Jobs()
-    yield Place(tmp_path, jobs)
-    jobs.close()
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
 
 
 @pytest.mark.parametrize("extra", [{}, {"dry_run": True}, {"prune": True}, {"files": ["inner"]}], ids=str)

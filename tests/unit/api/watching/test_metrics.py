@@ -12,7 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from starlette.testclient import TestClient
 
 from api.jobs.queue import Jobs
-from api.mcp.tools import Caller, Tools
+from api.mcp.tools import Tools
 from api.watching.metrics import Metrics
 from api.watching.workers import begin_sharing, worker_ended
 from errors import LLMError
@@ -193,13 +193,6 @@ def test_corpora_and_models_are_as_they_were_last_seen() -> None:
     assert told["treeline_model_ready"] == {"": 0}
 
 
-def test_a_key_is_needed_as_elsewhere() -> None:
-    client = client_of(FakeEngine(), serve={"keys": "a-key-of-sixteen-characters"})
-
-    assert client.get("/metrics").status_code == 401
-    assert client.get("/metrics", headers={"Authorization": "Bearer a-key-of-sixteen-characters"}).status_code == 200
-
-
 async def test_answers_over_mcp_are_counted() -> None:
     client = client_of(FakeEngine([call_model, a_done()]))
     tools = Tools(client.app.state.service)  # type: ignore[attr-defined]  # it is an application
@@ -207,7 +200,7 @@ async def test_answers_over_mcp_are_counted() -> None:
     async def tell(_step: str) -> None:
         """Say nothing."""
 
-    await tools.ask("What turns?", None, Caller("http://127.0.0.1"), tell)
+    await tools.ask("What turns?", None, "http://127.0.0.1", tell)
 
     told = metrics_of(client)
     assert told["treeline_answers_total"] == {"author=extractive,reason=generated_answer": 1}
