@@ -9,16 +9,23 @@ once: no question is quicker because it comes again.
 import argparse
 import http.client
 import json
+import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import asdict, dataclass, field
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import urlsplit
 
-from bench.arguments import choose_sets
+from bench.arguments import add_count, add_sets, choose_sets
 from bench.build import open_engine, service_variables
 from bench.datasets import DataSet
 from bench.figures import keep, made_on, percentile
-from bench.speed.clients import add_load_arguments, ask_all, load_sizes, wait_for_all
-from bench.speed.process import MAIN, serving
+from bench.speed.process import MAIN, READY_LIMIT_S, serving
+from errors import RagError
+from eval.argument_types import whole_number
 from eval.progress_bar import tell
 from eval.questions.files import read_cases
 from eval.tables import aligned, figure
@@ -26,6 +33,18 @@ from settings import Settings
 
 RECORD = b"data: "
 WARM_UP_SHARE = 0.1
+HTTP_TIMEOUT_S = 60
+SHOWN_BYTES = 200
+JSON = {"content-type": "application/json"}
+
+Read = Callable[[http.client.HTTPResponse, float], None]
+"""Reads a reply, given when its question was sent. Raises `HTTPException` if it is not an answer."""
+
+
+class RefusedError(RagError):
+    """The service did not answer a question, so its throughput means nothing."""
+
+    code = "refused"
 
 
 @dataclass(slots=True)
@@ -64,12 +83,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "clients at once, and all again with several workers. The first tenth of the questions warms each service up "
         "and is not timed."
     )
-    add_load_arguments(parser)
+    add_sets(parser)
+    counts: dict[str, Any] = {"type": whole_number, "nargs": "+", "metavar": "N"}
+    parser.add_argument("--clients", default=[1, 2, 4, 8, 16], help="clients at once (default: 1 2 4 8 16)", **counts)
+    parser.add_argument(
+        "--workers", default=[1, 2], help="processes of the service, RAG_SERVE__WORKERS (default: 1 2)", **counts
+    )
+    add_count(parser, "--rounds", "of all questions", 3)
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Measure each set, print one table."""
-    measured = [measure(data_set, settings, **load_sizes(arguments)) for data_set in choose_sets(arguments)]
+    sizes = {name: getattr(arguments, name) for name in ("clients", "workers", "rounds")}
+    measured = [measure(data_set, settings, **sizes) for data_set in choose_sets(arguments)]
     print(f"{table(measured)}\n\nEach question once a round, {arguments.rounds} rounds. {made_on()}")
     keep("load", {one.name: asdict(one) for one in measured}, settings)
     return 0
@@ -127,7 +153,63 @@ def ask_and_time(url: str, questions: Sequence[str], clients: int, load: Load) -
         load.first_ms.append((arrived[0][0] - started) * 1000)
         load.complete_ms.append((arrived[-1][0] - started) * 1000)
 
-    load.per_s.append(len(questions) / ask_all(url, "/run", questions, clients, read))
+    load.per_s.append(len(questions) / ask_all(url, questions, clients, read))
+
+
+def ask_all(url: str, questions: Sequence[str], clients: int, read: Read) -> float:
+    """POST each question once to `/run`, by several threads at once; return the seconds until the last reply.
+
+    Raises:
+        RefusedError: one was not answered.
+    """
+    waiting = iter(questions)
+    guard = threading.Lock()
+
+    def ask(_client: int) -> None:
+        # One connection a client, and the plainest client there is: it shares the processor with the service.
+        connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=HTTP_TIMEOUT_S)
+        with closing(connection):
+            while True:
+                with guard:
+                    question = next(waiting, None)
+                if question is None:
+                    return
+                started = time.perf_counter()
+                connection.request("POST", "/run", json.dumps({"question": question}), JSON)
+                reply = connection.getresponse()
+                if reply.status != HTTPStatus.OK:
+                    raise http.client.HTTPException(
+                        f"{reply.status}: {reply.read(SHOWN_BYTES).decode(errors='replace')}"
+                    )
+                read(reply, started)
+
+    started = time.perf_counter()
+    try:
+        with ThreadPoolExecutor(clients) as pool:
+            list(pool.map(ask, range(clients)))
+    except (OSError, http.client.HTTPException) as error:
+        fact = f"POST {url}/run was not answered: {str(error) or type(error).__name__}"
+        raise RefusedError(fact, "Ask it by hand, with the same body.") from error
+    return time.perf_counter() - started
+
+
+def wait_for_all(url: str, workers: int) -> None:
+    """Return when each worker has answered: the address is there as soon as one of them is.
+
+    Raises:
+        RefusedError: one of them does not come.
+    """
+    seen: set[int] = set()
+    until = time.monotonic() + READY_LIMIT_S
+    while len(seen) < workers:
+        connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=HTTP_TIMEOUT_S)
+        try:
+            connection.request("GET", "/ready")
+            seen.add(json.loads(connection.getresponse().read())["process"]["pid"])
+        finally:
+            connection.close()
+        if time.monotonic() > until:
+            raise RefusedError(f"Only {len(seen)} of {workers} workers answer.", "See the service's log.")
 
 
 def table(sets: Sequence[Measured]) -> str:

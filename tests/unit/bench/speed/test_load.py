@@ -8,8 +8,7 @@ from threading import Barrier, Event, Thread
 
 import pytest
 
-from bench.speed.clients import RefusedError
-from bench.speed.load import Load, Measured, ask_and_time, split_warm_up, table
+from bench.speed.load import Load, Measured, RefusedError, ask_and_time, split_warm_up, table
 from tests.fakes.tables import plain_rows
 
 THINKING: dict[str, object] = {"final_report": None, "complete": False}
