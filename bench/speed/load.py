@@ -7,44 +7,30 @@ once: no question is quicker because it comes again.
 """
 
 import argparse
-import http.client
-import json
-import threading
+import asyncio
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from http import HTTPStatus
 from typing import Any
-from urllib.parse import urlsplit
+
+import httpx
 
 from bench.arguments import add_count, add_sets, choose_sets
 from bench.build import open_engine, service_variables
 from bench.datasets import DataSet
 from bench.figures import keep, made_on, percentile
 from bench.speed.process import MAIN, READY_LIMIT_S, serving
-from errors import RagError
 from eval.argument_types import whole_number
+from eval.asking.http import StreamTarget
+from eval.asking.target import NoReplyError
+from eval.cases import Case
+from eval.contract.exchange import client_of
 from eval.progress_bar import tell
 from eval.questions.files import read_cases
 from eval.tables import aligned, figure
 from settings import Settings
 
-RECORD = b"data: "
 WARM_UP_SHARE = 0.1
-HTTP_TIMEOUT_S = 60
-SHOWN_BYTES = 200
-JSON = {"content-type": "application/json"}
-
-Read = Callable[[http.client.HTTPResponse, float], None]
-"""Reads a reply, given when its question was sent. Raises `HTTPException` if it is not an answer."""
-
-
-class RefusedError(RagError):
-    """The service did not answer a question, so its throughput means nothing."""
-
-    code = "refused"
 
 
 @dataclass(slots=True)
@@ -139,77 +125,48 @@ def split_warm_up(questions: Sequence[str]) -> tuple[Sequence[str], Sequence[str
 
 
 def ask_and_time(url: str, questions: Sequence[str], clients: int, load: Load) -> None:
-    """Ask `/run` each question once, by several threads at once, and note in `load` what that took.
+    """Ask `/run` each question once, by several clients at once, and note in `load` what that took.
 
     Raises:
-        RefusedError: a question was not answered to its end.
-    """
-
-    def read(reply: http.client.HTTPResponse, started: float) -> None:
-        arrived = list(_records(reply))
-        last = json.loads(arrived[-1][1]) if arrived else {}
-        if not last.get("complete") or "error" in last:
-            raise http.client.HTTPException(last.get("error") or "the stream ended before a complete record")
-        load.first_ms.append((arrived[0][0] - started) * 1000)
-        load.complete_ms.append((arrived[-1][0] - started) * 1000)
-
-    load.per_s.append(len(questions) / ask_all(url, questions, clients, read))
-
-
-def ask_all(url: str, questions: Sequence[str], clients: int, read: Read) -> float:
-    """POST each question once to `/run`, by several threads at once; return the seconds until the last reply.
-
-    Raises:
-        RefusedError: one was not answered.
+        NoReplyError: a question was not answered to its end.
     """
     waiting = iter(questions)
-    guard = threading.Lock()
 
-    def ask(_client: int) -> None:
-        # One connection a client, and the plainest client there is: it shares the processor with the service.
-        connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=HTTP_TIMEOUT_S)
-        with closing(connection):
-            while True:
-                with guard:
-                    question = next(waiting, None)
-                if question is None:
-                    return
-                started = time.perf_counter()
-                connection.request("POST", "/run", json.dumps({"question": question}), JSON)
-                reply = connection.getresponse()
-                if reply.status != HTTPStatus.OK:
-                    raise http.client.HTTPException(
-                        f"{reply.status}: {reply.read(SHOWN_BYTES).decode(errors='replace')}"
-                    )
-                read(reply, started)
+    async def ask() -> None:
+        async with client_of(url, ()) as client:
+            target = StreamTarget(client)
+            for question in waiting:  # shared: each client takes the next one
+                row = await target.ask(Case(id="-", question=question))
+                if row.warnings:
+                    raise NoReplyError(row.warnings[0], "Ask it by hand.")
+                load.first_ms.append(1000 * (row.first_record_s or row.seconds))
+                load.complete_ms.append(1000 * row.seconds)
+
+    async def ask_together() -> None:
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(clients):
+                    group.create_task(ask())
+        except ExceptionGroup as failures:
+            raise failures.exceptions[0] from None
 
     started = time.perf_counter()
-    try:
-        with ThreadPoolExecutor(clients) as pool:
-            list(pool.map(ask, range(clients)))
-    except (OSError, http.client.HTTPException) as error:
-        fact = f"POST {url}/run was not answered: {str(error) or type(error).__name__}"
-        raise RefusedError(fact, "Ask it by hand, with the same body.") from error
-    return time.perf_counter() - started
+    asyncio.run(ask_together())
+    load.per_s.append(len(questions) / (time.perf_counter() - started))
 
 
 def wait_for_all(url: str, workers: int) -> None:
     """Return when each worker has answered: the address is there as soon as one of them is.
 
     Raises:
-        RefusedError: one of them does not come.
+        NoReplyError: one of them does not come.
     """
     seen: set[int] = set()
     until = time.monotonic() + READY_LIMIT_S
     while len(seen) < workers:
-        connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=HTTP_TIMEOUT_S)
-        try:
-            connection.request("GET", "/ready")
-            seen.add(json.loads(connection.getresponse().read())["process"]["pid"])
-        finally:
-            connection.close()
+        seen.add(httpx.get(f"{url}/ready", timeout=READY_LIMIT_S, trust_env=False).json()["process"]["pid"])
         if time.monotonic() > until:
-            raise RefusedError(f"Only {len(seen)} of {workers} workers answer.", "See the service's log.")
+            raise NoReplyError(f"Only {len(seen)} of {workers} workers answer.", "See the service's log.")
 
 
 def table(sets: Sequence[Measured]) -> str:
@@ -227,10 +184,3 @@ def table(sets: Sequence[Measured]) -> str:
                 times = (figure(p50_ms, 0), figure(p95_ms, 0), f"×{p95_ms / median_ms:.2f}", figure(first_ms, 1))
                 lines.append((*cells, *times))
     return aligned([*heads, "p95 ÷ p50 of one", "first record, p95, ms"], lines)
-
-
-def _records(reply: http.client.HTTPResponse) -> Iterator[tuple[float, bytes]]:
-    """Yield when each record came, and what it holds."""
-    while line := reply.readline():
-        if line.startswith(RECORD):
-            yield time.perf_counter(), line.removeprefix(RECORD)
