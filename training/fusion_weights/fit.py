@@ -8,14 +8,14 @@ filings of companies are found by nothing else.
 """
 
 import statistics
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from eval.cases import Case
-from eval.metrics import Scores, score_passages
+from eval.metrics import Scores, mean_scores, score_passages
 from eval.tables import aligned, figure
 from index.documents.span_tree import split_node_id
 from query_engine.retrieval.fusion import SCORERS, Candidates, Scorer, fuse_plainly, leaf_values, score_leaves
@@ -131,18 +131,14 @@ def parts_table(asked: Sequence[Asked], options: RetrievalSettings, weights: Wei
     lines = []
     for variant, given in variants(options, weights).items():
         scored = [(one.set_name, one.scored(*given)) for one in asked]
-        means = [_mean([scores for of_set, scores in scored if of_set == name]) for name in names]
+        means = [_mean(scores for of_set, scores in scored if of_set == name) for name in names]
         lines.append([variant, *map(figure, (*means, statistics.fmean(means)))])
     return aligned(["variant", *names, "mean"], lines)
 
 
-def _mean(scored: Sequence[Scores]) -> float:
+def _mean(scored: Iterable[Scores]) -> float:
     """Return the mean of a set's metrics, each over the questions that have it."""
-    values: dict[str, list[float]] = {}
-    for scores in scored:
-        for metric, value in scores.items():
-            values.setdefault(metric, []).append(value)
-    return statistics.fmean(map(statistics.fmean, values.values())) if values else 0.0
+    return statistics.fmean([one.value or 0.0 for one in mean_scores(scored).values()] or [0.0])
 
 
 def _vector(weights: Weights) -> Array:
