@@ -25,11 +25,8 @@ MEASUREMENTS = {
     "pdf-tables": ("quality.pdf_tables.measure", "cells of tables in PDFs that get the right names of their columns"),
     "trace": ("trace", "how many files, functions and async generators one question enters"),
     "ingest": ("speed.ingest", "time, memory and disk of ingestion, speed of each format, damaged files"),
-    "latency": ("speed.latency", "time of one retrieval beside the stock recipe's; throughput of /retrieve"),
     "growth": ("speed.growth", "what a question costs as the corpus grows: time, CPU, memory, disk, opening"),
     "load": ("speed.load", "time of whole answers by /run, for several numbers of clients and workers"),
-    "model": ("speed.llm", "how fast the language model writes that RAG_LLM__* name"),
-    "scoring": ("speed.scoring", "time to score a run without a language model, by family of metrics"),
 }
 
 

@@ -1,13 +1,13 @@
-"""Score how alike an answer and its reference are: in meaning, word by word, and in the order of their words.
+"""Score how alike an answer and its reference are: in meaning, and in the order of their words.
 
 Flow: answers + references -> **here** -> `scoring/offline/answer.py`; the vectors serve `ragas_calls.py` beside it too.
-Key words and short answers are `metrics.py`'s.
+Key words and short answers are `metrics.py`'s, matching token by token is BERTScore's, in `answer.py`.
 
-Three measures, because each is blind to something: the similarity of two whole texts falls with every further word,
-greedy matching hardly sees order, and ROUGE-L knows no synonyms. Empty text scores 0.
+Two measures, because each is blind to something: the similarity of two whole texts falls with every further word, and
+ROUGE-L knows no synonyms. Empty text scores 0.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -16,9 +16,8 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from nltk.stem.porter import PorterStemmer
 from rapidfuzz.distance import Indel
 
-from eval.metrics import Scores, content_words, f1, words
+from eval.metrics import Scores, words
 
-MOST_WORDS = 2000
 MOST_TEXTS = 50_000  # some 80 MB of vectors
 READ_CHARS = 100_000  # no embedder reads as far; cutting 1 MB into tokens takes seconds
 _STEMMED_CHARS = range(4, 40)
@@ -56,30 +55,22 @@ class Vectors:
 
 
 def likenesses(pairs: Sequence[tuple[str, str]], vectors: Vectors) -> list[Scores]:
-    """Return for each (answer, reference) `similarity` (cosine, -1..1), `word_matching` and `rouge_l` (F1, 0..1).
+    """Return for each (answer, reference) `similarity` (cosine, -1..1) and `rouge_l` (F1, 0..1).
 
-    `similarity` sees as much of a text as the embedder reads at once. `word_matching` is what BERTScore computes, over
-    the embeddings of the single content words: each word is matched with the nearest one of the other text, greedily;
-    it is absent where a text has more than 2,000 different ones. Figures of different embedders must not be compared.
+    `similarity` sees as much of a text as the embedder reads at once. Figures of different embedders must not be
+    compared.
     """
-    texts = dict.fromkeys(text for pair in pairs if pair[0] for text in pair)
-    of_words = {text: sorted(content_words(text)) for text in texts}
-    few = [word for found in of_words.values() if len(found) <= MOST_WORDS for word in found]
-    known = vectors.of([*texts, *few])
-    return [_likeness(answer, reference, of_words, known) for answer, reference in pairs]
+    known = vectors.of(text for pair in pairs if pair[0] for text in pair)
+    return [
+        {"similarity": float(known[answer] @ known[reference]), "rouge_l": _rouge_l(answer, reference)}
+        if answer
+        else {"similarity": 0.0, "rouge_l": 0.0}
+        for answer, reference in pairs
+    ]
 
 
-def _likeness(
-    answer: str, reference: str, of_words: Mapping[str, Sequence[str]], vectors: Mapping[str, Vector]
-) -> Scores:
-    if not answer:
-        return {"similarity": 0.0, "word_matching": 0.0, "rouge_l": 0.0}
-    rouge_l = shared_in_order(_stems(answer), _stems(reference))
-    scores = {"similarity": float(vectors[answer] @ vectors[reference]), "rouge_l": rouge_l}
-    said, wanted = of_words[answer], of_words[reference]
-    if max(len(said), len(wanted)) <= MOST_WORDS:
-        scores["word_matching"] = _matching([vectors[word] for word in said], [vectors[word] for word in wanted])
-    return scores
+def _rouge_l(answer: str, reference: str) -> float:
+    return shared_in_order(_stems(answer), _stems(reference))
 
 
 def _stems(text: str) -> list[str]:
@@ -89,11 +80,3 @@ def _stems(text: str) -> list[str]:
 def shared_in_order(said: Sequence[str], wanted: Sequence[str]) -> float:
     """Return ROUGE-L: the F1 of the longest sequence of words that stands in both in order, with gaps."""
     return Indel.normalized_similarity(said, wanted) if said and wanted else 0.0
-
-
-def _matching(said: Sequence[Vector], wanted: Sequence[Vector]) -> float:
-    if not said or not wanted:
-        return 0.0
-    cosines = np.stack(said) @ np.stack(wanted).T
-    precision, recall = float(cosines.max(axis=1).mean()), float(cosines.max(axis=0).mean())
-    return f1(precision, recall)

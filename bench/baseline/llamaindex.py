@@ -58,23 +58,22 @@ class StockRecipe:
     that was left half-built is thrown away.
 
     Args:
-        documents: what is searched; None opens what `folder` holds.
+        documents: what is searched.
         folder: where the index is kept; nothing else may live there.
         model_dir: a Sentence Transformers model.
     """
 
-    def __init__(self, documents: "Sequence[Document] | None", folder: Path, model_dir: Path) -> None:
+    def __init__(self, documents: "Sequence[Document]", folder: Path, model_dir: Path) -> None:
         self._embedder = HuggingFaceEmbedding(model_name=str(model_dir), device="cpu")
         complete, docstore_path = folder / "complete.json", folder / "docstore.json"
-        kept = json.loads(complete.read_text()) if complete.is_file() else None
-        key = kept if documents is None else _key(documents)
-        self.built = documents is not None and kept != key
+        key = _key(documents)
+        self.built = not complete.is_file() or json.loads(complete.read_text()) != key
         if self.built:
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(parents=True)
         self._client = _open_chroma(folder)
         store = _vector_store(self._client)
-        if documents is not None and self.built:
+        if self.built:
             docstore, _ = _build([_file(document) for document in documents], store, self._embedder)
             docstore.persist(str(docstore_path))
             complete.write_text(json.dumps(key))

@@ -114,7 +114,7 @@ def compare(name: str, cases: Sequence[Case], systems: Mapping[str, Retrieve]) -
 
 
 def table(comparisons: Sequence[Comparison]) -> str:
-    """Return one table of all sets: metric by metric, and means over the metrics that every system has.
+    """Return one table of all sets: metric by metric, means over the metrics that every system has, and median times.
 
     `diff` is ours less the stock recipe's, in questions: the difference of the means times n.
     """
@@ -133,6 +133,9 @@ def table(comparisons: Sequence[Comparison]) -> str:
             lines.append([comparison.name, metric, str(n), *map(figure, values), diff])
             of_set += [[value for value in values if value is not None]] if None not in values else []
         lines.append(_mean_row(comparison.name, of_set))
+        times = (figure(comparison.median_ms[system], 1) for system in systems)
+        asked = str(len(comparison.scores[systems[0]]))
+        lines.append([comparison.name, "one retrieval, p50, ms", asked, *times, ""])
         shared += of_set
     if len(comparisons) > 1:
         lines.append(_mean_row("all", shared))

@@ -7,24 +7,29 @@ once: no question is quicker because it comes again.
 """
 
 import argparse
-import http.client
-import json
+import asyncio
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
-from bench.arguments import choose_sets
+import httpx
+
+from bench.arguments import add_count, add_sets, choose_sets
 from bench.build import open_engine, service_variables
 from bench.datasets import DataSet
 from bench.figures import keep, made_on, percentile
-from bench.speed.clients import add_load_arguments, ask_all, load_sizes, wait_for_all
-from bench.speed.process import MAIN, serving
+from bench.speed.process import MAIN, READY_LIMIT_S, serving
+from eval.argument_types import whole_number
+from eval.asking.http import StreamTarget
+from eval.asking.target import NoReplyError
+from eval.cases import Case
+from eval.contract.exchange import client_of
 from eval.progress_bar import tell
 from eval.questions.files import read_cases
 from eval.tables import aligned, figure
 from settings import Settings
 
-RECORD = b"data: "
 WARM_UP_SHARE = 0.1
 
 
@@ -64,12 +69,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "clients at once, and all again with several workers. The first tenth of the questions warms each service up "
         "and is not timed."
     )
-    add_load_arguments(parser)
+    add_sets(parser)
+    counts: dict[str, Any] = {"type": whole_number, "nargs": "+", "metavar": "N"}
+    parser.add_argument("--clients", default=[1, 2, 4, 8, 16], help="clients at once (default: 1 2 4 8 16)", **counts)
+    parser.add_argument(
+        "--workers", default=[1, 2], help="processes of the service, RAG_SERVE__WORKERS (default: 1 2)", **counts
+    )
+    add_count(parser, "--rounds", "of all questions", 3)
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Measure each set, print one table."""
-    measured = [measure(data_set, settings, **load_sizes(arguments)) for data_set in choose_sets(arguments)]
+    sizes = {name: getattr(arguments, name) for name in ("clients", "workers", "rounds")}
+    measured = [measure(data_set, settings, **sizes) for data_set in choose_sets(arguments)]
     print(f"{table(measured)}\n\nEach question once a round, {arguments.rounds} rounds. {made_on()}")
     keep("load", {one.name: asdict(one) for one in measured}, settings)
     return 0
@@ -113,21 +125,48 @@ def split_warm_up(questions: Sequence[str]) -> tuple[Sequence[str], Sequence[str
 
 
 def ask_and_time(url: str, questions: Sequence[str], clients: int, load: Load) -> None:
-    """Ask `/run` each question once, by several threads at once, and note in `load` what that took.
+    """Ask `/run` each question once, by several clients at once, and note in `load` what that took.
 
     Raises:
-        RefusedError: a question was not answered to its end.
+        NoReplyError: a question was not answered to its end.
     """
+    waiting = iter(questions)
 
-    def read(reply: http.client.HTTPResponse, started: float) -> None:
-        arrived = list(_records(reply))
-        last = json.loads(arrived[-1][1]) if arrived else {}
-        if not last.get("complete") or "error" in last:
-            raise http.client.HTTPException(last.get("error") or "the stream ended before a complete record")
-        load.first_ms.append((arrived[0][0] - started) * 1000)
-        load.complete_ms.append((arrived[-1][0] - started) * 1000)
+    async def ask() -> None:
+        async with client_of(url, ()) as client:
+            target = StreamTarget(client)
+            for question in waiting:  # shared: each client takes the next one
+                row = await target.ask(Case(id="-", question=question))
+                if row.warnings:
+                    raise NoReplyError(row.warnings[0], "Ask it by hand.")
+                load.first_ms.append(1000 * (row.first_record_s or row.seconds))
+                load.complete_ms.append(1000 * row.seconds)
 
-    load.per_s.append(len(questions) / ask_all(url, "/run", questions, clients, read))
+    async def ask_together() -> None:
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(clients):
+                    group.create_task(ask())
+        except ExceptionGroup as failures:
+            raise failures.exceptions[0] from None
+
+    started = time.perf_counter()
+    asyncio.run(ask_together())
+    load.per_s.append(len(questions) / (time.perf_counter() - started))
+
+
+def wait_for_all(url: str, workers: int) -> None:
+    """Return when each worker has answered: the address is there as soon as one of them is.
+
+    Raises:
+        NoReplyError: one of them does not come.
+    """
+    seen: set[int] = set()
+    until = time.monotonic() + READY_LIMIT_S
+    while len(seen) < workers:
+        seen.add(httpx.get(f"{url}/ready", timeout=READY_LIMIT_S, trust_env=False).json()["process"]["pid"])
+        if time.monotonic() > until:
+            raise NoReplyError(f"Only {len(seen)} of {workers} workers answer.", "See the service's log.")
 
 
 def table(sets: Sequence[Measured]) -> str:
@@ -145,10 +184,3 @@ def table(sets: Sequence[Measured]) -> str:
                 times = (figure(p50_ms, 0), figure(p95_ms, 0), f"×{p95_ms / median_ms:.2f}", figure(first_ms, 1))
                 lines.append((*cells, *times))
     return aligned([*heads, "p95 ÷ p50 of one", "first record, p95, ms"], lines)
-
-
-def _records(reply: http.client.HTTPResponse) -> Iterator[tuple[float, bytes]]:
-    """Yield when each record came, and what it holds."""
-    while line := reply.readline():
-        if line.startswith(RECORD):
-            yield time.perf_counter(), line.removeprefix(RECORD)

@@ -166,14 +166,11 @@ def start_python(
     *,
     stdout: IO[str] | int | None,
     stderr: IO[str] | int | None,
-    stdin: int | None = None,
 ) -> subprocess.Popen[str]:
     """Start `python ARGUMENTS` with these environment variables beside the inherited ones; None inherits a stream."""
     # The environment is handed on, not read: a measured program sees the settings that this one was started with.
     environment = {**os.environ, "PYTHONPATH": str(ROOT), **variables}
-    return subprocess.Popen(
-        [sys.executable, *arguments], env=environment, stdin=stdin, stdout=stdout, stderr=stderr, text=True
-    )
+    return subprocess.Popen([sys.executable, *arguments], env=environment, stdout=stdout, stderr=stderr, text=True)
 
 
 def end(process: subprocess.Popen[str]) -> None:
@@ -185,9 +182,6 @@ def end(process: subprocess.Popen[str]) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
-    for stream in (process.stdin, process.stdout, process.stderr):
-        if stream:
-            stream.close()
 
 
 class _MemorySampler:

@@ -25,7 +25,6 @@ from bench.quality.helpful.nuggets import NuggetCase
 from bench.speed.process import MAIN, serving
 from bench.writer.oracle import SHAPES, Oracle
 from bench.writer.scoring import MEASURES, Shown, scores
-from eval.argument_types import whole_number
 from eval.asking.replies import StreamReply, read_reply
 from eval.asking.target import NoReplyError
 from eval.contract.exchange import Exchange, client_of
@@ -52,7 +51,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--routes", default=["query"], type=_routes, help=f"comma-separated, of {', '.join(PATHS)} (default: query)"
     )
     parser.add_argument("--stock", action="store_true", help="also the stock recipe, its words as they are")
-    parser.add_argument("--chars", type=whole_number, help="RAG_ANSWER__MAX_CONTEXT_CHARS of the service", metavar="N")
     parser.add_argument(
         "--set",
         action="append",
@@ -66,7 +64,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Ask, and print one table."""
-    limit = {"RAG_ANSWER__MAX_CONTEXT_CHARS": str(arguments.chars)} if arguments.chars else {}
     shown: dict[str, dict[str, list[Shown]]] = {}
     for corpus in naturally_asked(arguments):
         for name, places in corpus.cases.items():
@@ -80,7 +77,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
             if not arguments.routes:
                 continue
             with open_engine(corpus.data_set, settings):  # for the service to find it up to date
-                variables = service_variables(settings, corpus.data_set.name) | limit | dict(arguments.variables)
+                variables = service_variables(settings, corpus.data_set.name) | dict(arguments.variables)
             for route, rows in asyncio.run(ask_service(variables, oracle, cases, arguments.routes)).items():
                 routes.setdefault(route, []).extend(rows)
     for name, routes in shown.items():

@@ -9,11 +9,9 @@ import asyncio
 import sys
 from collections import Counter
 from contextlib import closing
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from errors import RagError
+from errors import QuestionError, RagError
 from eval.argument_types import whole_number
 from eval.cases import case_lines
 from eval.drafting.sections import Leaf, spread
@@ -21,9 +19,6 @@ from eval.drafting.writing import DEPTH, KINDS, Drafting
 from eval.run_folder import replace_file
 from eval.scoring.build import open_judge
 from settings import Settings
-
-if TYPE_CHECKING:
-    from query_engine.engine import Engine
 
 
 class NoDraftsError(RagError):
@@ -71,10 +66,21 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 def _draft(arguments: argparse.Namespace, corpus: str, settings: Settings) -> Drafting:
     judge = open_judge(settings)
     from query_engine.build import Engines  # noqa: PLC0415  # loads LlamaIndex
+    from query_engine.inquiry import Inquiry  # noqa: PLC0415
 
     with closing(Engines(settings)) as engines:
         engine = engines.get(corpus)
-        made = Drafting(judge, partial(_found, engine, settings), engines.embed_query)
+        every = {"merge": False, "top_k": DEPTH, "budget_chars": sys.maxsize, "max_per_document": None}
+        leaves = settings.retrieval.model_copy(update=every)
+
+        def find(question: str) -> list[Leaf]:
+            try:
+                found = engine.retrieve(Inquiry(question), leaves).passages
+            except QuestionError:  # a service would refuse it as well
+                return []
+            return [Leaf(one.doc_id, one.start, one.end, one.text) for one in found]
+
+        made = Drafting(judge, find, engines.embed_query)
         sections = spread(engine.corpus.documents.each())
         asyncio.run(made.draft(sections, arguments.count, arguments.kinds, arguments.language))
     if judge.given_up and not made.drafts:
@@ -82,19 +88,3 @@ def _draft(arguments: argparse.Namespace, corpus: str, settings: Settings) -> Dr
     if judge.given_up:
         sys.stderr.write(f"Stopped early: {judge.given_up}\n")
     return made
-
-
-def _found(engine: "Engine", settings: Settings, question: str) -> list[Leaf]:
-    """Return the leaves that the service's search finds for a question, best first."""
-    from index.documents.span_tree import split_node_id  # noqa: PLC0415
-    from query_engine.schema.query import Query  # noqa: PLC0415  # loads LlamaIndex
-
-    hits = engine.search.leaf_retriever(settings.retrieval).search(Query(question))[:DEPTH]
-    places = [split_node_id(hit.node_id) for hit in hits]
-    documents = engine.corpus.documents.get_versions({version for version, _ in places})
-    leaves = []
-    for version, position in places:
-        document = documents[version]
-        span = document.tree[position]
-        leaves.append(Leaf(document.doc_id, span.start, span.end, document.text[span.start : span.end]))
-    return leaves

@@ -12,18 +12,19 @@ import json
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import sha256
 from itertools import cycle, islice
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from eval.cases import Case, Nugget, Text
 from eval.drafting.sections import Leaf, Section
 from eval.nuggets import fold, recalls
-from eval.scoring.judge_client import Judge, JudgeError, JudgeUnusableError, json_in
-from eval.scoring.judged.labels import ask_labels
+from eval.scoring.judge_client import Judge, JudgeError, model_in
+from eval.scoring.judged.labels import ask_labels, prompt_of
 
 NEAR_MISS = "near_miss"
 SAME_QUESTION = 0.95  # questions whose vectors have at least this cosine ask the same
@@ -174,20 +175,11 @@ class Drafting:
         return said == ["yes"]
 
     async def _asked(self, section: Section, kind: str, language: str) -> _Question:
-        def read(text: str) -> _Question:
-            try:
-                return _Question.model_validate_json(json_in(text))
-            except ValidationError as error:
-                raise JudgeUnusableError.of("The model's reply is not what was asked for", text) from error
-
         schema = _Question.model_json_schema()
         task = _TASK.format(kind=KINDS[kind], language=f"in {language}" if language else "in the passage's language")
         given = {"passage": {"from": section.place, "text": section.text}}
-        prompt = (
-            f"{task}\n\nReply with nothing but a JSON object of this schema: {json.dumps(schema)}\n\n"
-            f"input: {json.dumps(given, ensure_ascii=False)}"
-        )
-        return await self.judge.ask(prompt, schema, "0", read)
+        prompt = prompt_of(task, f"of this schema: {json.dumps(schema)}", given)
+        return await self.judge.ask(prompt, schema, "0", partial(model_in, _Question))
 
 
 def _standing(facts: Sequence[_Fact], section: Section) -> tuple[Nugget, ...]:

@@ -37,6 +37,7 @@ from tenacity import (
 )
 
 from errors import RagError
+from eval.questions.files import first_fault
 from eval.tables import cut
 from loopback import may_use_proxy
 from settings import JudgeSettings
@@ -52,6 +53,7 @@ DOWN_AFTER_ROWS = 5
 SHOWN_CHARS = 100
 
 Value = TypeVar("Value")
+Shape = TypeVar("Shape", bound=BaseModel)
 
 
 class JudgeError(RagError):
@@ -352,6 +354,15 @@ def json_in(text: str) -> str:
         if isinstance(json.loads(found, parse_constant=_not_a_number), dict):
             return found
     raise JudgeUnusableError.of("The judge's reply is not a JSON object", text)
+
+
+def model_in(kind: type[Shape], text: str) -> Shape:
+    """Return the object in a reply as a model; raise JudgeUnusableError if it is of another shape."""
+    try:
+        return kind.model_validate_json(json_in(text))
+    except ValidationError as error:
+        what = f"The judge's reply is not what was asked for ({first_fault(error)})"
+        raise JudgeUnusableError.of(what, text) from error
 
 
 def _not_a_number(name: str) -> float:

@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 from ragas.dataset_schema import SingleTurnSample
 from ragas.embeddings.base import BaseRagasEmbedding
 from ragas.llms.base import InstructorBaseRagasLLM
@@ -37,7 +37,7 @@ from ragas.metrics.collections import (
     SemanticSimilarity,
 )
 
-from eval.scoring.judge_client import Judge, JudgeUnusableError, json_in
+from eval.scoring.judge_client import Judge, JudgeUnusableError, model_in
 from eval.scoring.judged.scorer import Ask, Material
 from eval.similarity import Vectors
 
@@ -141,13 +141,7 @@ _JUDGED: dict[str, tuple[Callable[[_LLM, _Embeddings], Any], tuple[str, ...]]] =
 
 def _read(kind: type[Judgement], text: str) -> Judgement:
     """Return the judgement in a reply; refuse one of another kind, whose verdict is neither 0 nor 1, or without any."""
-    try:
-        judgement = kind.model_validate_json(json_in(text))
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(str(part) for part in first["loc"]) or "it"
-        what = f"The judge's reply is not what was asked for ({place}: {first['msg']})"
-        raise JudgeUnusableError.of(what, text) from error
+    judgement = model_in(kind, text)
     values = judgement.model_dump()
     if strange := [verdict for verdict in _whole_numbers(values) if verdict not in {0, 1}]:
         raise JudgeUnusableError.of(f"The judge's verdict {strange[0]} is neither 0 nor 1", text)

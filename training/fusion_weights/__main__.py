@@ -13,8 +13,7 @@ import sys
 from collections.abc import Iterator, Sequence
 
 from bench.arguments import add_limit
-from bench.build import open_engine
-from bench.datasets import DataSet
+from bench.build import stored_text
 from errors import QuestionError, run_command
 from query_engine.question.validation import clean_question
 from query_engine.retrieval.fusion import WEIGHTS
@@ -23,7 +22,7 @@ from settings import Settings, load_settings
 from training.fusion_weights import fit
 from training.reader.choice import UNSEEN
 from training.reader.examples import read_rows, spans_of
-from training.reader.found import document_text
+from training.reader.found import open_documents
 from training.reader.regions import OWN, REAL
 
 
@@ -50,11 +49,11 @@ def _fit(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _ranked(name: str, settings: Settings, limit: int | None) -> Iterator[fit.Ranked]:
-    documents = OWN / name / "docs"
-    with open_engine(DataSet(f"reader-{name}", documents, documents), settings) as engine:
+    with open_documents(name, OWN / name / "docs", settings) as engine:
+        text_of = stored_text(engine)
         retriever = engine.search.leaf_retriever(settings.retrieval)
         for row in list(read_rows(OWN / name / "rows.jsonl"))[:limit]:
-            spans = spans_of(row, document_text(engine.corpus, row["doc"]) or "") if row["language"] == "en" else []
+            spans = spans_of(row, text_of(row["doc"]) or "") if row["language"] == "en" else []
             try:
                 question = clean_question(row["question"])
             except QuestionError:

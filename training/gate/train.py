@@ -8,12 +8,11 @@ import json
 import random
 import sys
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
 
-from bench.build import open_engine
+from bench.build import open_engine, stored_text
 from bench.datasets import DataSet
 from eval.cases import Case
 from eval.questions.files import read_cases
@@ -31,7 +30,7 @@ from training.gate.report import report
 from training.gate.search import HidingSearch
 from training.questions import read_training_questions
 from training.reader.choice import UNSEEN
-from training.reader.found import document_text
+from training.reader.found import open_documents
 from training.reader.regions import OWN, REAL, is_repeated, unseen_rows
 
 # The sum of the reader's scores in the window, the share of the question's words in it and the number of leaves add
@@ -102,11 +101,10 @@ def _examples(
 
 def _examples_of_own(name: str, embedder: BaseEmbedding, settings: Settings) -> list[Example]:
     """Ask a set of `training/reader/data`: the questions that the reader has not learnt from."""
-    documents = OWN / name / "docs"
     rows = unseen_rows(name)
     if name == EVERYDAY:
         rows = [row for row in rows if not is_repeated(name, row["question"])][:EVERYDAY_QUESTIONS]
-    with open_engine(DataSet(f"reader-{name}", documents, documents), settings) as engine:
+    with open_documents(name, OWN / name / "docs", settings) as engine:
         corpus = engine.corpus
         words = corpus.lexical_index
         search = HidingSearch(corpus, embedder, settings.retrieval)
@@ -119,4 +117,4 @@ def _examples_of_own(name: str, embedder: BaseEmbedding, settings: Settings) -> 
             ]
             return measure(question, passages, words, embedder, reading), read
 
-        return list(examples_of_own(name, rows, search, measured, partial(document_text, corpus)))
+        return list(examples_of_own(name, rows, search, measured, stored_text(engine)))

@@ -16,15 +16,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bench.build import open_engine
-from bench.datasets import DataSet
-from errors import QuestionError, run_command
-from query_engine.inquiry import Inquiry
+from bench.build import stored_text
+from errors import run_command
 from query_engine.reader.window import ReadWindow, Window
 from settings import load_settings
 from training.listwise import Array, listwise_fit
 from training.reader.examples import Span, spans_of
-from training.reader.found import document_text
+from training.reader.found import open_documents, passages_for
 from training.reader.regions import OWN, REAL, unseen_rows
 
 UNSEEN = "daily"
@@ -71,14 +69,11 @@ def _fit() -> int:
 
 def ask(name: str) -> Iterator[Asked]:
     """Yield the windows of each question of a set that can be answered, of documents that the reader has not learnt."""
-    documents = OWN / name / "docs"
-    with open_engine(DataSet(f"reader-{name}", documents, documents), load_settings()) as engine:
+    with open_documents(name, OWN / name / "docs", load_settings()) as engine:
+        text_of = stored_text(engine)
         for row in unseen_rows(name):
-            spans = spans_of(row, document_text(engine.corpus, row["doc"]) or "")
-            try:
-                passages = engine.retrieve(Inquiry(row["question"])).passages if spans else ()
-            except QuestionError:
-                continue
+            spans = spans_of(row, text_of(row["doc"]) or "")
+            passages = passages_for(engine, row["question"]) if spans else ()
             windows = engine.reader.read(row["question"], passages).windows if passages else ()
             if windows:
                 terms = np.array([terms_of(one) for one in windows])

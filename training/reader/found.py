@@ -5,16 +5,18 @@ Flow: questions with quotes and their documents -> `bench/build.py` (our engine)
 time the reader has to choose among other passages: leaves that were found in all documents, by meaning and by words.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path, PurePath
 from typing import Any
 
 from bench.build import open_engine
 from bench.datasets import DataSet
 from errors import QuestionError
-from index.corpus import Corpus
+from query_engine.engine import Engine
 from query_engine.inquiry import Inquiry
 from query_engine.reader.leaves import PreparedLeaf, prepared_leaves, stored_documents
+from query_engine.schema.passage import Passage
 from settings import Settings
 from training.reader.examples import Example, labelled, spans_of
 
@@ -22,6 +24,19 @@ from training.reader.examples import Example, labelled, spans_of
 AGAINST = 3
 # Of an example's source.
 FOUND = ", found"
+
+
+def open_documents(name: str, documents: Path, settings: Settings) -> AbstractContextManager[Engine]:
+    """Open an engine over a folder of documents; the index lies in the benchmarks' folder under `reader-NAME`."""
+    return open_engine(DataSet(f"reader-{name}", documents, documents), settings)
+
+
+def passages_for(engine: Engine, question: str) -> Sequence[Passage]:
+    """Return what is found for a question; nothing for one that cannot be asked as it stands."""
+    try:
+        return engine.retrieve(Inquiry(question)).passages
+    except QuestionError:
+        return ()
 
 
 def found_examples(
@@ -32,20 +47,16 @@ def found_examples(
     Leaves of other documents in its folder are left out: of ten house rules, each answers "May I keep a dog?".
 
     Args:
-        name: of the questions; the index lies in the benchmarks' folder under `reader-NAME`.
+        name: of the questions.
         documents: the folder that is searched.
         rows: questions in the form of `data/README.md`.
         settings: retrieval options of the service.
     """
-    with open_engine(DataSet(f"reader-{name}", documents, documents), settings) as engine:
+    with open_documents(name, documents, settings) as engine:
         document_of = stored_documents(engine.corpus.documents)
         for row in rows:
-            try:
-                passages = engine.retrieve(Inquiry(row["question"])).passages
-            except QuestionError:
-                continue
             right, wrong = [], []
-            for leaf in prepared_leaves(passages, document_of):
+            for leaf in prepared_leaves(passages_for(engine, row["question"]), document_of):
                 example = _example(name, row, leaf)
                 if example.answering:
                     right.append(example)
@@ -53,12 +64,6 @@ def found_examples(
                     wrong.append(example)
             yield from right
             yield from wrong[: AGAINST if right else AGAINST + 1]
-
-
-def document_text(corpus: Corpus, doc_id: str) -> str | None:
-    """Return the text of a document as it was ingested; None if it was not."""
-    version = corpus.documents.versions().get(doc_id)
-    return corpus.documents.get_versions([version])[version].text if version else None
 
 
 def _is_wrong_place(found: str, asked: str) -> bool:

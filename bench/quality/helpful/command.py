@@ -41,9 +41,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--systems", nargs="+", choices=SYSTEMS, default=[OURS, "first-leaf", STOCK], help="default: ours and baselines"
     )
-    parser.add_argument(
-        "--ours-only", action="store_const", dest="systems", const=[OURS], help="leave the baselines out"
-    )
 
 
 def add_natural_sets(parser: argparse.ArgumentParser) -> None:

@@ -30,7 +30,9 @@ async def ask_labels(
     """
     found: list[str] = []
     for batch in batches(items):
-        prompt = _prompt(task, '{"labels": [...]}, one label for each item, in their order', {**given, "items": batch})
+        prompt = prompt_of(
+            task, '{"labels": [...]}, one label for each item, in their order', {**given, "items": batch}
+        )
         array = {"type": "array", "items": {"enum": list(labels)}, "minItems": len(batch), "maxItems": len(batch)}
         found += await judge.ask(prompt, _schema("labels", array), nth, partial(_labels, labels, len(batch)))
     return found
@@ -38,13 +40,14 @@ async def ask_labels(
 
 async def ask_texts(judge: Judge, nth: str, task: str, given: Mapping[str, Any], most: int) -> list[str]:
     """Return the texts, one or more, that the judge writes: without repetitions, the first `most`."""
-    prompt = _prompt(task, '{"texts": [...]}', given)
+    prompt = prompt_of(task, '{"texts": [...]}', given)
     array = {"type": "array", "items": {"type": "string"}, "maxItems": most}
     written = await judge.ask(prompt, _schema("texts", array), nth, _texts)
     return list({text.casefold(): text for text in reversed(written)}.values())[::-1][:most]
 
 
-def _prompt(task: str, shape: str, given: Mapping[str, Any]) -> str:
+def prompt_of(task: str, shape: str, given: Mapping[str, Any]) -> str:
+    """Return a prompt for a JSON object of a shape."""
     return f"{task}\n\nReply with nothing but a JSON object {shape}.\n\ninput: {json.dumps(given, ensure_ascii=False)}"
 
 

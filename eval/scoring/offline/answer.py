@@ -40,14 +40,13 @@ if TYPE_CHECKING:  # numpy is loaded by what embeds
 BATCH_ROWS = 64
 # A vector's last digits depend on the texts that were embedded with it; a run that went on must not differ by them.
 VECTOR_DECIMALS = 4
-_OF_LIKENESS = ("rouge_l", "word_matching", "similarity")
+_OF_LIKENESS = ("rouge_l", "similarity")
 _OF_SHORT = ("contains", "crag_score")
 _LONG = f"the reference is longer than {SHORT_ANSWER_WORDS} words"
-_TOO_MANY_WORDS = "the answer has too many different words to match each with each"
 _BERT_SCORE = names_of("bert_score")
 
 Compare = Callable[[Sequence[tuple[str, str]]], Sequence[Scores]]
-"""Returns `similarity`, `rouge_l` and, unless a text is too long, `word_matching` of each (answer, reference)."""
+"""Returns `similarity` and `rouge_l` of each (answer, reference)."""
 EncodeTokens = Callable[[Sequence[str]], "Sequence[Vectors]"]
 """Returns unit vectors of each text's tokens, shape (tokens, dimension): first and last are special tokens."""
 
@@ -117,8 +116,7 @@ def _short(references: Sequence[str]) -> list[str]:
 
 
 def _best(found: Sequence[Scores], name: str) -> Cell:
-    values = [scores[name] for scores in found if name in scores]
-    return scored(round(max(values), VECTOR_DECIMALS)) if values else failed(_TOO_MANY_WORDS)
+    return scored(round(max(scores[name] for scores in found), VECTOR_DECIMALS))
 
 
 def bert_scored(pairs: Todo, encode: EncodeTokens) -> dict[str, Cells]:

@@ -147,21 +147,6 @@ def test_a_limit_below_1_is_a_usage_error(capsys: pytest.CaptureFixture[str]) ->
     assert "argument --limit" in capsys.readouterr().err
 
 
-def test_single_questions_are_timed_beside_the_stock_recipe_and_over_http(
-    data: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    arguments = ["--clients", "2", "--workers", "1", "--rounds", "1"]
-    assert main(["latency", "--data", str(data), *arguments]) == 0
-
-    rows = plain_rows(capsys.readouterr().out)
-    figures = json.loads((data.parent / "bench" / "latency.json").read_text())["sets"]["power"]
-    assert rows[0] == "| set | measure | stock | ours | better |"
-    assert "| power | documents | 2 | 2 | – |" in rows
-    assert [len(system["ms"]) for system in figures["systems"].values()] == [2, 2]
-    assert all(ms > 0 for system in figures["systems"].values() for ms in system["ms"])
-    assert figures["per_s"]["1"].keys() == {"1", "2"}
-
-
 def test_questions_are_timed_as_the_corpus_grows_and_over_its_parts(
     data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -67,44 +67,25 @@ def test_an_unusual_line_separator_inside_a_question_does_not_cut_the_row(tmp_pa
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ('{"id": "b", ', "Line 2 of .*, the last, is torn"),
-        ('["b"]', "Line 2 of .* begins a JSON list"),
         ('{"question": "Q?"}', r"Line 2 of .* is not a case \(`id`: Field required"),
         ('{"id": "", "question": "Q?"}', r"Line 2 of .* is not a case \(`id`"),
         ('{"id": 7, "question": "Q?"}', r"Line 2 of .* is not a case \(`id`: Input should be a valid string"),
         ('{"id": "b"}', r"Line 2 of .* is not a case \(`question`: Field required"),
         ('{"id": "b", "question": "Q?", "answer": ""}', r"Line 2 of .* is not a case \(`answer`"),
         ('{"id": "b", "question": "Q?", "relevance": {"7": -1}}', r"Line 2 of .* is not a case \(`relevance.7`"),
-        ('{"id": "a", "question": "Q?"}', r"Line 2 of .* repeats the id 'a'"),
     ],
     ids=[
-        "cut JSON",
-        "no object",
         "no id",
         "empty id",
         "id of another type",
         "no question",
         "empty answer",
         "negative gain",
-        "repeated id",
     ],
 )
 def test_a_bad_line_stops_the_reading_and_is_named(tmp_path: Path, line: str, told: str) -> None:
     with pytest.raises(BadCasesError, match=told):
         read_cases(written(tmp_path, GOOD, line))
-
-
-def test_a_file_without_cases_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadCasesError, match="holds no question"):
-        read_cases(written(tmp_path, "", ""))
-
-
-def test_a_missing_or_undecodable_file_is_named(tmp_path: Path) -> None:
-    (tmp_path / "latin.jsonl").write_bytes(b"\xe9")
-
-    for name, fault in (("absent.jsonl", "There is no file .*absent"), ("latin.jsonl", "Line 1 of .* is not UTF-8")):
-        with pytest.raises(BadCasesError, match=fault):
-            read_cases(tmp_path / name)
 
 
 def test_questions_without_an_answer_stand_apart_and_unknown_ones_do_not() -> None:

@@ -108,21 +108,9 @@ def test_each_line_that_is_wrong_is_named(bad: str | bytes, fault: str) -> None:
     assert verdict.missing == ("V_1", "V_3", "V_4", "V_5")
 
 
-def test_all_faults_are_told_at_once() -> None:
-    verdict = judged(line() + line() + line("V_2", "") + "x\n")
-
-    assert [fault.split(" ")[1] for fault in verdict.faults] == ["2", "3", "4"]
-
-
 def test_an_empty_file_and_none_at_all_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert judged("").faults == ("The file is empty.",)
     questions = tmp_path / "questions.jsonl"
     questions.write_text('{"id": "V_1", "question": "What is it?"}')
     assert main(["submit", str(questions), "--validate", str(tmp_path / "none.jsonl")]) == 1
     assert "cannot be read: No such file" in capsys.readouterr().err
-
-
-def test_many_missing_answers_are_told_in_one_sentence() -> None:
-    verdict = Verdict((), tuple(f"V_{number}" for number in range(8)), 2)
-
-    assert list(verdict.told()) == ["8 of 10 questions have no answer: V_0, V_1, V_2, V_3, V_4 and 3 more."]

@@ -144,11 +144,6 @@ def test_a_second_writer_is_refused(folder: RunFolder) -> None:
         second.join()
 
 
-def test_a_folder_without_a_run_is_said(tmp_path: Path) -> None:
-    with pytest.raises(RunFolderError, match="holds no run"):
-        RunFolder(tmp_path).header()
-
-
 def test_a_run_of_another_version_is_said(folder: RunFolder) -> None:
     path = folder.path / "run.json"
     path.write_text(path.read_text().replace('"format": 1', '"format": 2'))

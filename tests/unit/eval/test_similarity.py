@@ -17,29 +17,15 @@ def score(answer: str, reference: str = REFERENCE) -> Scores:
 
 
 def test_the_reference_is_like_itself() -> None:
-    assert score(REFERENCE) == {name: pytest.approx(1) for name in ("similarity", "word_matching", "rouge_l")}
+    assert score(REFERENCE) == {name: pytest.approx(1) for name in ("similarity", "rouge_l")}
 
 
 def test_no_answer_is_like_nothing() -> None:
-    assert score("") == {"similarity": 0.0, "word_matching": 0.0, "rouge_l": 0.0}
+    assert score("") == {"similarity": 0.0, "rouge_l": 0.0}
 
 
-def test_words_in_another_order_match_but_share_a_shorter_run() -> None:
-    shuffled = score("A rotor: Betz, Albert, published of the limit.")
-
-    assert shuffled["word_matching"] == pytest.approx(1)
-    assert shuffled["rouge_l"] < 0.8
-
-
-def test_matching_counts_what_is_missing_and_what_is_too_much() -> None:
-    part, more = score("Betz."), score(f"{REFERENCE} Zebras graze upon hills.")
-
-    assert 0 < part["word_matching"] < 1
-    assert 0 < more["word_matching"] < 1
-
-
-def test_texts_without_content_words_do_not_match() -> None:
-    assert score("the", "of a")["word_matching"] == 0
+def test_words_in_another_order_share_a_shorter_run() -> None:
+    assert score("A rotor: Betz, Albert, published of the limit.")["rouge_l"] < 0.8
 
 
 @pytest.mark.parametrize(

@@ -67,26 +67,6 @@ def test_what_failed_is_told_and_asked_again_and_nothing_else_is(
     assert list(results(folder)) == IDS
 
 
-def test_after_an_outage_it_goes_on_where_it_was(
-    validation: Path, folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    down = True
-
-    def script(asked: Asked, _: int) -> Reply:
-        return Reply({}, 500) if down and asked["iid"] > "V_3" else a_reply(asked)
-
-    with EvaluatedService(script) as service:
-        assert submit(validation, service, folder, "--concurrency", "1") == 1
-        assert "5 questions in a row got no reply" in capsys.readouterr().err
-        assert not (folder / "result.jsonl").exists()
-
-        down = False
-        assert submit(validation, service, folder) == 0
-
-    assert sorted(results(folder)) == IDS
-    assert [service.asked.count(id_) for id_ in IDS] == [1, 1, 1, 1, 2, 2, 2, 2, 2, 1]
-
-
 def test_an_empty_answer_makes_no_file_unless_missing_ones_are_allowed(
     validation: Path, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,7 +1,7 @@
 """Systems are asked the same questions, and the table says what was compared."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bench.quality.retrieval import compare, table
 from eval.cases import Case, Evidence
@@ -76,12 +76,13 @@ def test_a_paged_system_that_finds_nothing_once_scores_0_there() -> None:
 def test_the_table_shows_each_metric_with_n_and_the_difference_in_questions() -> None:
     comparison = compare("wind", CASES, {"stock": always(), "ours": always(Found("a.txt"))})
 
-    assert plain_rows(table([comparison])) == [
+    assert plain_rows(table([replace(comparison, median_ms={"stock": 20.0, "ours": 16.04})])) == [
         "| set | metric | n | stock | ours | diff |",
         "| wind | doc@1 | 2 | 0.000 | 0.500 | +1.0 |",
         "| wind | doc@3 | 2 | 0.000 | 0.500 | +1.0 |",
         "| wind | mrr | 2 | 0.000 | 0.500 | +1.0 |",
         "| **wind** | **mean** | 3 metrics | 0.000 | 0.500 |  |",
+        "| wind | one retrieval, p50, ms | 2 | 20.0 | 16.0 |  |",
     ]
 
 

@@ -8,8 +8,8 @@ from threading import Barrier, Event, Thread
 
 import pytest
 
-from bench.speed.clients import RefusedError
 from bench.speed.load import Load, Measured, ask_and_time, split_warm_up, table
+from eval.asking.target import NoReplyError
 from tests.fakes.tables import plain_rows
 
 THINKING: dict[str, object] = {"final_report": None, "complete": False}
@@ -62,17 +62,18 @@ def test_clients_share_the_questions_and_ask_at_the_same_time() -> None:
 @pytest.mark.parametrize(
     ("records", "status", "told"),
     [
-        ([THINKING], 200, "the stream ended before a complete record"),
-        ([], 200, "the stream ended before a complete record"),
+        ([THINKING], 200, "The stream holds no answer"),
+        ([{**WHOLE, "complete": False}], 200, "The stream ended without a record that says it is complete"),
+        ([], 200, "The stream holds no answer"),
         ([THINKING, FAILED], 200, "It broke."),
-        ([], 429, "429: : ping"),
+        ([], 429, "status 429"),
     ],
-    ids=["cut", "empty", "failed", "refused"],
+    ids=["cut", "unfinished", "empty", "failed", "refused"],
 )
 def test_an_answer_that_does_not_come_ends_the_measurement(
     records: list[dict[str, object]], status: int, told: str
 ) -> None:
-    with service(records, status=status) as (url, _), pytest.raises(RefusedError, match=told):
+    with service(records, status=status) as (url, _), pytest.raises(NoReplyError, match=told):
         ask_and_time(url, ["q1"], 1, Load())
 
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from eval.asking.asking import OUTAGE_CALLS, Keeper, OutageError, ask_all
+from eval.asking.asking import Keeper, OutageError, ask_all
 from eval.asking.target import NoReplyError
 from eval.cases import Case
 from eval.rows import Row
@@ -21,15 +21,6 @@ async def ask(target: ScriptedTarget, folder: RunFolder, concurrency: int = 1) -
     finally:
         assert told == [row.id for row in folder.rows().values()] or concurrency > 1 or not folder.exists()
     return told
-
-
-async def test_every_question_is_asked_once_and_kept(tmp_path: Path) -> None:
-    folder, target = RunFolder(tmp_path / "run"), ScriptedTarget(q3=[unreachable()])
-
-    assert sorted(await ask(target, folder, concurrency=3)) == [case.id for case in CASES]
-
-    assert sorted(target.asked) == [case.id for case in CASES]
-    assert {id_: row.outcome for id_, row in folder.rows().items() if row.outcome != "answered"} == {"q3": "failed"}
 
 
 @pytest.mark.promise("G13")
@@ -50,17 +41,6 @@ async def test_so_many_questions_are_asked_at_a_time_and_no_more(tmp_path: Path)
     await ask(target, RunFolder(tmp_path / "run"), concurrency=3)
 
     assert target.most == 3
-
-
-async def test_an_outage_stops_the_run_and_keeps_what_there_is(tmp_path: Path) -> None:
-    folder = RunFolder(tmp_path / "run")
-    target = ScriptedTarget(**{f"q{number}": [unreachable()] for number in range(2, 9)})
-
-    with pytest.raises(OutageError, match=r"5 questions in a row .* cannot be reached\. Start it\. Once that is fixed"):
-        await ask(target, folder)
-
-    assert target.asked == ["q1", "q2", "q3", "q4", "q5", "q6"]
-    assert [row.outcome for row in folder.rows().values()] == ["answered"] + ["failed"] * OUTAGE_CALLS
 
 
 async def test_a_reply_in_between_ends_the_stretch(tmp_path: Path) -> None:

@@ -3,13 +3,12 @@ import json
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 
 import pytest
 
 from api.links import Links
 from api.schemas.replies.answers import EvaluateReply
-from errors import OutOfTimeError, QuestionError, StoreUnavailableError
+from errors import QuestionError, StoreUnavailableError
 from eval.asking.in_process import InProcess
 from eval.asking.replies import read_reply
 from eval.asking.target import NoReplyError
@@ -86,13 +85,6 @@ async def test_a_bug_costs_one_question_and_is_shown(caplog: pytest.LogCaptureFi
     assert caught.value.lasting
     assert not caught.value.refused
     assert "Traceback" in caplog.text
-
-
-async def test_a_question_whose_time_was_over_is_not_declined() -> None:
-    late = replace(a_done(None), warnings=(AnswerWarning(OutOfTimeError.code, "240 s were over."),))
-
-    with pytest.raises(NoReplyError, match=r"240 s were over\. Raise RAG_ANSWER__DEADLINE_S"):
-        await InProcess(FakeEngine([late])).ask(a_case())
 
 
 async def test_pages_are_read_for_their_question_alone_and_what_cannot_be_read_is_told() -> None:

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from eval.asking.asking import Keeper, check_place, check_questions, check_system
+from eval.asking.asking import Keeper, check_place, check_system
 from eval.asking.target import NoReplyError
 from eval.run_folder import RunFolder, RunFolderError
 from tests.unit.eval.asking.fakes import a_case, a_header, a_row
@@ -50,39 +50,6 @@ def test_a_run_in_which_nothing_was_replied_never_begins(tmp_path: Path) -> None
         keeper.check_begun()
 
     assert not folder.exists()
-
-
-def test_a_run_goes_on_only_with_the_same_system(tmp_path: Path) -> None:
-    folder = a_run(tmp_path)
-    keeper = Keeper(folder, a_header(), CASES)
-
-    keeper.keep(a_row("q1"))
-    with pytest.raises(RunFolderError, match="fingerprint f1, this one has f2"):
-        keeper.keep(a_row("q2", fingerprint="f2"))
-
-    assert list(folder.rows()) == ["q1"]
-
-
-def test_the_same_questions_and_target_are_gone_on_with(tmp_path: Path) -> None:
-    check_questions(a_run(tmp_path), a_header(), CASES)
-
-
-@pytest.mark.parametrize(
-    ("changes", "count", "message"),
-    [
-        ({"questions_sha256": "1", "questions": "r.jsonl"}, 3, "the questions of q.jsonl were others than those of r"),
-        ({}, 2, r"it asks 3 of the questions, and now another selection of 2 is chosen \(--limit, --split\)"),
-        ({"target": "http://b"}, 3, "it asked t, and now http://b is named"),
-    ],
-    ids=["file", "limit", "target"],
-)
-def test_other_questions_or_targets_are_refused(
-    tmp_path: Path, changes: dict[str, Any], count: int, message: str
-) -> None:
-    with pytest.raises(RunFolderError, match=message) as caught:
-        check_questions(a_run(tmp_path), a_header(**changes), CASES[:count])
-
-    assert caught.value.remedy == "Change that back to go on with it, or begin another run: --out FOLDER."
 
 
 def test_the_same_system_is_gone_on_with(tmp_path: Path) -> None:

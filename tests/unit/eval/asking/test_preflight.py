@@ -68,13 +68,6 @@ async def test_a_reply_that_breaks_off_is_not_that_of_a_strangers_service() -> N
             await look_at_service(client, a_header(), None, require_llm=False)
 
 
-@pytest.mark.promise("E25")
-async def test_nothing_listens() -> None:
-    async with httpx.AsyncClient(base_url="http://127.0.0.1:9") as client:
-        with pytest.raises(PreflightError, match=r"Nothing answers at http://127\.0\.0\.1:9: .*correct --url"):
-            await look_at_service(client, a_header(), None, require_llm=False)
-
-
 @pytest.mark.parametrize("health", [(404, {"detail": "Not Found"}), (200, {"status": "ok"}), (405, {})])
 async def test_a_strangers_service_is_taken_as_it_is_with_a_warning(health: tuple[int, Any]) -> None:
     header, warnings = await look({"/health": health}, corpus="papers")

@@ -94,12 +94,6 @@ def test_a_reply_without_text_counts_as_declined_and_says_so(text: str | None) -
     assert [warning.partition(":")[0] for warning in row.warnings] == ["empty_reply"]
 
 
-def test_a_megabyte_of_answer_is_kept_whole() -> None:
-    text = "Wörter " * 150_000
-
-    assert stranger(text).answer == text
-
-
 def test_extras_of_another_shape_are_left_out_and_told() -> None:
     row = stranger("So.", contexts="one text", timings_ms={"total": -1}, warnings=3, context_sources=[{}])
 

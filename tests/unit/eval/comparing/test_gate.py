@@ -66,9 +66,3 @@ def test_what_cannot_be_judged_is_refused_by_name(tmp_path: Path, wanted: str, m
 
     with pytest.raises(UnknownMetricError, match=message):
         wanted_metrics([wanted], joined)
-
-
-def test_times_of_runs_one_after_the_other_do_not_pass(tmp_path: Path) -> None:
-    (told,) = failed(pair(tmp_path, {"seconds": GOOD}, {"seconds": GOOD}), "seconds")
-
-    assert told.startswith("seconds: no verdict: ")

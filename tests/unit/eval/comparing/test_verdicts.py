@@ -26,15 +26,6 @@ def judged(
     return of(judge(pair(path, {name: before}, {name: after})), name)
 
 
-def test_a_run_against_itself_says_no_difference_everywhere(tmp_path: Path) -> None:
-    folder = run(tmp_path / "a", questions(40), {"doc@1": HALF, "declined": HALF, "word_recall": [0.3] * 40})
-
-    verdicts = judge(join(read_run(folder), read_run(folder)))
-
-    assert {one.verdict for one in verdicts.overall} == {"no difference"}
-    assert {(one.wins, one.ties, one.losses) for one in verdicts.overall} == {(0, 40, 0)}
-
-
 @pytest.mark.parametrize(
     ("name", "after", "expected"),
     [("doc@1", [1.0] * 40, "better"), ("doc@1", [0.0] * 40, "worse"), ("declined", [1.0] * 40, "worse")],

@@ -118,16 +118,6 @@ def test_a_file_that_the_system_refuses_is_told_in_its_words(tmp_path: Path) -> 
         read_questions(tmp_path / "file" / "questions")
 
 
-@pytest.mark.parametrize("limit", ["0", "-1", "ten", "1.5"])
-def test_a_limit_is_a_count(limit: str, capsys: pytest.CaptureFixture[str]) -> None:
-    parser = argparse.ArgumentParser()
-    add_question_arguments(parser)
-
-    with pytest.raises(SystemExit):
-        parser.parse_args(["x", "--limit", limit])
-    assert "must be a whole number of at least 1" in capsys.readouterr().err
-
-
 def test_the_arguments_name_the_questions(tmp_path: Path) -> None:
     parser = argparse.ArgumentParser()
     add_question_arguments(parser)
@@ -140,8 +130,6 @@ def test_the_arguments_name_the_questions(tmp_path: Path) -> None:
         questions_of(parser.parse_args([str(path), "--format", "crag"]))
 
 
-def test_a_file_that_is_not_there_and_a_split_of_a_file_are_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadCasesError, match="There is no file"):
         read_questions(tmp_path / "none.jsonl")
-    with pytest.raises(BadCasesError, match="has no splits"):
-        read_questions(written(tmp_path, OWN), split="dev")

@@ -5,14 +5,8 @@ import pytest
 from eval.cells import Mean, failed, not_applicable, scored
 from eval.comparing.pairing import NotComparableError, NotScoredError
 from eval.reporting.gather import TITLES, NothingToReportError, gather
-from eval.run_folder import RunFolder, RunFolderError
 from eval.scoring.catalogue import METRICS
 from tests.fakes.runs import DAM, SAMPLE_CASES, SAMPLE_ROWS, case, reply, sample_cells, sample_run, write_run
-
-
-def test_a_folder_without_a_run_says_how_to_make_one(tmp_path: Path) -> None:
-    with pytest.raises(RunFolderError, match=r"holds no run. Make one: python -m eval run"):
-        gather(RunFolder(tmp_path))
 
 
 def test_a_run_without_replies_says_how_to_go_on(tmp_path: Path) -> None:

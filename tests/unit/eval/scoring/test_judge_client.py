@@ -25,11 +25,6 @@ GOOD = Script(text='{"score": 0.5}')
 TOY = tuple(Judged(name, ("answer",), 1) for name in ("first", "second"))
 
 
-@pytest.fixture(autouse=True)
-def _no_retries(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(judge_client, "RETRIES", 0)
-
-
 def judge_of(url: str, cache: Path, **given: object) -> Judge:
     usual = {"base_url": url, "model": "m", "cache_dir": cache, "concurrency": 1}
     return Judge(JudgeSettings.model_validate({**usual, **given}))

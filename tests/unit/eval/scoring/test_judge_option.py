@@ -82,12 +82,6 @@ def test_a_judge_that_no_setting_names_is_asked_for() -> None:
         Judging.of(parsed("--judge"), load_settings({"RAG_JUDGE__BASE_URL": "http://127.0.0.1:1/v1"}, None))
 
 
-@pytest.mark.parametrize("count", ["0", "-1", "many", "1.5"])
-def test_repeats_are_a_count(count: str) -> None:
-    with pytest.raises(argparse.ArgumentError, match="must be a whole number of at least 1"):
-        parsed("--judge", "--repeats", count)
-
-
 def test_what_is_not_scored_is_told_with_its_commonest_reason(folder: RunFolder, tmp_path: Path) -> None:
     def junk_for_three(_: int, name: str, material: Material) -> float:
         if name == "faithfulness" and material.answer[-2] in "147":

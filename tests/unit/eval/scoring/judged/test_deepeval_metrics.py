@@ -42,11 +42,6 @@ def server() -> Iterator[ScriptedLLM]:
         yield running
 
 
-@pytest.fixture(autouse=True)
-def _no_retries(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("eval.scoring.judge_client.RETRIES", 0)
-
-
 def judge_of(server: ScriptedLLM, tmp_path: Path) -> Judge:
     settings = JudgeSettings(base_url=server.base_url, model="m", cache_dir=tmp_path / "cache")
     return Judge(settings)

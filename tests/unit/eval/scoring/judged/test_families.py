@@ -1,7 +1,6 @@
 """Key points, ARGUE, relevance and report quality by a judge whose judgements are known: exact scores."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ from eval.scoring.judge_client import Judge
 from eval.scoring.judged.families import OWN, Family
 from settings import JudgeSettings
 from tests.fakes.eval_rows import answered, case, declined, quote, seen
-from tests.servers.scripted_judge import choices_of, input_of, judgement
+from tests.servers.scripted_judge import choices_of, input_of
 from tests.servers.scripted_llm import Request, Script, ScriptedLLM
 
 POINTS = [
@@ -23,12 +22,6 @@ POINTS = [
     {"text": "Ada owns it", "vital": True},
 ]
 QUOTES = (quote(1, "The mill is old and Ada owns it."), quote(2, "Tea is served."))
-
-
-@pytest.fixture
-def server() -> Iterator[ScriptedLLM]:
-    with ScriptedLLM(Script(text=judgement)) as running:
-        yield running
 
 
 def cells_of(server: ScriptedLLM, tmp_path: Path, family: Family, of: Case, row: Row) -> dict[str, Cell]:

@@ -1,7 +1,6 @@
 """Nuggets by a judge whose judgements are known: exact recalls, and what bad replies leave of them."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,17 +25,6 @@ GIVEN = [
     {"text": "Nobody lives there", "vital": False},
 ]
 ANSWER = "Ada built the mill [1]. It stands by the sea. It has sails."
-
-
-@pytest.fixture(autouse=True)
-def _no_retries(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("eval.scoring.judge_client.RETRIES", 0)
-
-
-@pytest.fixture
-def server() -> Iterator[ScriptedLLM]:
-    with ScriptedLLM(Script(text=judgement)) as running:
-        yield running
 
 
 def judge_of(server: ScriptedLLM, tmp_path: Path) -> Judge:

@@ -1,6 +1,5 @@
 """Support of sentences by their quotes, by a judge whose judgements are known."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,8 +11,8 @@ from eval.scoring.judge_client import Judge
 from eval.scoring.judged.families import OWN
 from settings import JudgeSettings
 from tests.fakes.eval_rows import answered, case, declined, quote
-from tests.servers.scripted_judge import input_of, judgement
-from tests.servers.scripted_llm import Script, ScriptedLLM
+from tests.servers.scripted_judge import input_of
+from tests.servers.scripted_llm import ScriptedLLM
 
 CASE = case(answer="Ada.")
 QUOTES = (
@@ -21,12 +20,6 @@ QUOTES = (
     quote(2, "It stands in Kent, by the sea."),
     quote(3, "Tea is served."),
 )
-
-
-@pytest.fixture
-def server() -> Iterator[ScriptedLLM]:
-    with ScriptedLLM(Script(text=judgement)) as running:
-        yield running
 
 
 def cells_of(server: ScriptedLLM, tmp_path: Path, row: Row, of: Case = CASE) -> dict[str, Cell]:
