@@ -106,7 +106,7 @@ class Edits(RuleBasedStateMachine):
         if self.library:
             self.library.check_stores_agree()
             versions = set(self.library.corpus.documents.versions().values())
-            ids = self.library.corpus.vectors.client.get(include=[])["ids"]
+            ids = self.library.corpus.vectors.raw.get(include=[])["ids"]
             assert {split_node_id(name)[0] for name in ids} == versions
 
     @invariant()

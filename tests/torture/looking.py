@@ -127,7 +127,7 @@ def look(folder: Path, files: Path, answer: Path, seed: int) -> None:
 def view_of(corpus: Corpus, files: Path, dice: random.Random) -> View:
     """Look at an open corpus, whose documents come from `files`; `dice` chooses those that are asked for."""
     documents = list(corpus.documents.each())
-    ids = corpus.vectors.client.get(include=["embeddings"])
+    ids = corpus.vectors.raw.get(include=["embeddings"])
     vectors = dict(zip(ids["ids"], np.asarray(ids["embeddings"], np.float32), strict=True))
     searcher = corpus.lexical_index._index.searcher()
     hits = searcher.search(tantivy.Query.all_query(), limit=max(1, searcher.num_docs)).hits
