@@ -1,5 +1,7 @@
 from typing import Any
 
+import pytest
+
 from tests.fakes.answers import KnowingEngine, quoted
 from tests.fakes.corpora import stored
 from tests.fakes.http import client_of
