@@ -24,7 +24,7 @@ from query_engine import steps
 from query_engine.answer_stream import answer_stream
 from query_engine.answerability.classifier import Confidence, assess
 from query_engine.answerability.identified import (
-    is_about_a_neighbour,
+    Unnamed,
     is_identified,
     unnamed_identifiers,
     with_names,
@@ -221,16 +221,16 @@ class Engine:
         yield Retrieved(answer.passages)
         confidence = gathering.confidence(self._judge(question, retrieval.passages))
         windows = self.reader.read(question, retrieval.passages).windows if retrieval.passages else ()
-        # Language models read more than the windows.
-        unnamed = unnamed_identifiers(inquiry.text, self.corpus, () if self._models else windows)
+        unnamed = unnamed_identifiers(inquiry.text, self.corpus, windows)
         listed = any(one.certain for one in rows)
-        expected = listed or self._is_expected(inquiry.text, question, confidence, windows, unnamed.all)
-        answer.warnings += unnamed.warnings()
-        yield from map(steps.warned, unnamed.warnings())
+        expected = listed or (self._is_likely(question, confidence, windows) and not unnamed.beside_others)
+        warnings = unnamed.warnings(quoted=not self._models)  # language models read more than the windows
+        answer.warnings += warnings
+        yield from map(steps.warned, warnings)
         if not expected and not (self._models and retrieval.passages):
             yield steps.declined(confidence)
             reason = "generated_no_answer_low_confidence" if retrieval.passages else "no_retrieval"
-            yield self._declined(inquiry.text, answer, reason, confidence, retrieval.passages, unnamed=unnamed.all)
+            yield self._declined(inquiry.text, answer, reason, confidence, retrieval.passages, unnamed=unnamed)
             return
         in_doubt = not listed and (not expected or confidence.value < self._settings.answer.low_confidence)
         yield steps.doubtful(confidence) if in_doubt else steps.confident(confidence)
@@ -243,7 +243,7 @@ class Engine:
         else:
             yield steps.nothing_written(confidence)
             reason = "generated_no_answer_but_confident" if expected else "generated_no_answer_low_confidence"
-            yield self._declined(inquiry.text, answer, reason, confidence, retrieval.passages, unnamed=unnamed.all)
+            yield self._declined(inquiry.text, answer, reason, confidence, retrieval.passages, unnamed=unnamed)
 
     def _beside_quotes(self, answer: Answer, found: Sequence[Passage], *, in_doubt: bool) -> None:
         """Add what is shown with quotes: doubt, and the next places."""
@@ -259,13 +259,15 @@ class Engine:
         confidence: Confidence,
         found: Sequence[Passage],
         *,
-        unnamed: Sequence[str],
+        unnamed: Unnamed,
     ) -> Done:
         """Close a declined answer with what was missing, and with the places where a reader may look."""
         if not found:
             return answer.done(reason, steps.NOTHING_FOUND)
         answer.nearest = nearest_sentences(self.reader, answer.question, answer.passages)
-        missing = unnamed or missing_words(asked, confidence, found, self.corpus.lexical_index)
+        missing = (*unnamed.absent, *unnamed.elsewhere) or missing_words(
+            asked, confidence, found, self.corpus.lexical_index
+        )
         words = ", ".join(f'"{word}"' for word in missing)
         return answer.done(reason, steps.UNMENTIONED, words=words) if words else answer.done(reason)
 
@@ -279,18 +281,10 @@ class Engine:
         windows = self.reader.read(question, passages).windows if passages else ()
         return with_names(windows[0]) if windows else ""
 
-    def _is_expected(
-        self,
-        asked: str,
-        question: str,
-        confidence: Confidence,
-        windows: Sequence[ReadWindow],
-        unnamed: Sequence[str],
-    ) -> bool:
-        """Whether the passages are likely to answer, and are not about a neighbour of what was asked."""
+    def _is_likely(self, question: str, confidence: Confidence, windows: Sequence[ReadWindow]) -> bool:
+        """Whether the passages are likely to answer."""
         words = self.corpus.lexical_index.words_of(question)
-        likely = confidence.value >= self._settings.answer.min_confidence or is_identified(question, windows, words)
-        return likely and not is_about_a_neighbour(asked, unnamed, windows)
+        return confidence.value >= self._settings.answer.min_confidence or is_identified(question, windows, words)
 
     def _rows(self, question: str, retrieval: Retrieval) -> tuple[Rows, ...]:
         found = (*retrieval.passages, *retrieval.left_out)

@@ -4,8 +4,8 @@ Flow: engine, once passages are read -> **here** -> warnings, and whether to quo
 looks the same to every measure of likeness.
 """
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from index.corpus import Corpus
 from query_engine.question.exact import is_absent
@@ -20,29 +20,24 @@ from query_engine.text.term_weights import TermWeights, question_weights
 LEAST_COVERED = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class Unnamed:
+class Unnamed(NamedTuple):
     """Identifiers of a question that what was found does not name, as they stand in the question.
 
     Attributes:
         absent: no document holds them.
         elsewhere: other documents hold them.
+        beside_others: the best window is about others of their kind: LX-200 for LX-300, § 20 for § 21.
     """
 
     absent: tuple[str, ...]
     elsewhere: tuple[str, ...]
+    beside_others: bool
 
-    @property
-    def all(self) -> tuple[str, ...]:
-        """Both."""
-        return self.absent + self.elsewhere
-
-    def warnings(self) -> Iterator[AnswerWarning]:
-        """Yield the warning that names them, if any."""
+    def warnings(self, *, quoted: bool) -> list[AnswerWarning]:
+        """Return the warning that names them; of an answer that is not quoted only those that no document holds."""
         said = [f"No document mentions {_listed(self.absent)}."] if self.absent else []
-        said += [f"What was found does not mention {_listed(self.elsewhere)}."] if self.elsewhere else []
-        if said:
-            yield AnswerWarning("absent_identifier", " ".join(said))
+        said += [f"What was found does not mention {_listed(self.elsewhere)}."] if self.elsewhere and quoted else []
+        return [AnswerWarning("absent_identifier", " ".join(said))] if said else []
 
 
 def unnamed_identifiers(question: str, corpus: Corpus, windows: Sequence[ReadWindow]) -> Unnamed:
@@ -52,27 +47,15 @@ def unnamed_identifiers(question: str, corpus: Corpus, windows: Sequence[ReadWin
     """
     asked = [one for one in identifiers(question) if one.is_year or one.is_code]
     absent = [one for one in asked if not one.is_section and is_absent(one, corpus)]
-    if not windows:
-        return Unnamed(tuple(one.text for one in absent), ())
-    best = windows[0].window.best
-    text = f"{name_and_context(best)}\n{best.leaf.layout.text}"
-    named = [one for one in asked if one.pattern.search(text)]
-    others = [one for one in asked if one not in named and not any(one.has_relative(each.text) for each in named)]
-    return Unnamed(tuple(one.text for one in absent), tuple(one.text for one in others if one not in absent))
-
-
-def is_about_a_neighbour(question: str, unnamed: Collection[str], windows: Sequence[ReadWindow]) -> bool:
-    """Whether the best window is about another member of a family: LX-200 where LX-300 was asked for, § 20 for § 21.
-
-    Args:
-        question: as it was asked.
-        unnamed: its identifiers that the window's document does not hold.
-        windows: the best first.
-    """
-    if not windows:
-        return False
-    text = with_names(windows[0])
-    return any(one.has_relative(text) for one in identifiers(question) if one.text in unnamed)
+    others = []
+    if windows:
+        best = windows[0].window.best
+        text = f"{name_and_context(best)}\n{best.leaf.layout.text}"
+        named = [one for one in asked if one.pattern.search(text)]
+        others = [one for one in asked if one not in named and one not in absent]
+        others = [one for one in others if not any(one.has_relative(each.text) for each in named)]
+    beside_others = bool(windows) and any(one.has_relative(with_names(windows[0])) for one in (*absent, *others))
+    return Unnamed(tuple(one.text for one in absent), tuple(one.text for one in others), beside_others)
 
 
 def is_identified(question: str, windows: Sequence[ReadWindow], words: TermWeights) -> bool:

@@ -1,4 +1,4 @@
-"""`python -m tests.promises`: write `reference/promises.md`; exit code 1 for a promise without a test, or the reverse."""
+"""`python -m tests.promises`: write `reference/promises.md`. Exit code 1 if a promise has no test, or a mark none."""
 
 import sys
 

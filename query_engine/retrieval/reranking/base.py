@@ -1,7 +1,7 @@
 """Reorder the first leaves of a search by a closer look, within a time limit.
 
 Flow: `retrieval/hybrid.py` -> **here** -> `retrieval/merging/retriever.py`, so that merging and the budget work on the
-final order. The closer look is a `Reranker`: `cross_encoder.py`, `listwise.py`, `server.py` or `tei.py`. One that fails
+final order. The closer look is a `Reranker`: `cross_encoder.py`, `listwise.py` or `server.py`. One that fails
 or is too slow leaves the order of the search, with a warning.
 """
 

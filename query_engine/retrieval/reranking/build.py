@@ -1,6 +1,6 @@
 """Settings -> the reranker, or none.
 
-Flow: `query_engine/build.py` -> **here** -> `cross_encoder.py`, `listwise.py`, `server.py` or `tei.py`. Only what is
+Flow: `query_engine/build.py` -> **here** -> `cross_encoder.py`, `listwise.py` or `server.py`. Only what is
 chosen is imported.
 """
 
@@ -91,13 +91,10 @@ def _served(options: RerankSettings) -> Reranker:
                 else "Set it to the name that the server knows the model by.",
             )
     base_url, key = options.base_url or "", options.api_key.get_secret_value() if options.api_key else ""
-    if options.method == "tei":
-        from query_engine.retrieval.reranking.tei import TEIReranker  # noqa: PLC0415  # a second to import
+    from query_engine.retrieval.reranking import server  # noqa: PLC0415  # httpx takes its time
 
-        return TEIReranker(base_url, key, BATCH_TEXTS)
-    from query_engine.retrieval.reranking.server import ServerReranker  # noqa: PLC0415  # httpx takes its time
-
-    return ServerReranker(base_url, options.model or "", key, BATCH_TEXTS)
+    reranker = server.TEIReranker if options.method == "tei" else server.ServerReranker
+    return reranker(base_url, options.model or "", key, BATCH_TEXTS)
 
 
 def _listwise(settings: Settings, model: LoadedModel | None) -> Reranker:

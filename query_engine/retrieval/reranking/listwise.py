@@ -58,7 +58,10 @@ class ListwiseReranker:
 
         def rank(shown: list[int]) -> list[int]:
             prompt = window_prompt(self._asker, question, [texts[i] for i in shown])
-            return parse_ranking(self._asker.ask(prompt, deadline), len(shown))
+            ranking = read_ranking(self._asker.ask(prompt, deadline), len(shown))
+            if not ranking.named:
+                raise LLMError("The language model named no passage in its ranking.", "Use a larger model.")
+            return ranking.order
 
         return rank_by_windows(len(texts), self._window, self._stride, rank)
 
@@ -69,10 +72,12 @@ class WindowRanking:
 
     Attributes:
         order: indices 0 .. count-1, each once: those that the reply names, then the others in their order.
+        named: how many it names.
         fault: what had to be repaired, as the end of a sentence; empty for a whole permutation.
     """
 
     order: list[int]
+    named: int
     fault: str = ""
 
 
@@ -130,39 +135,18 @@ def windows(count: int, window: int, stride: int) -> Iterator[tuple[int, int]]:
         end -= stride
 
 
-def parse_ranking(reply: str, count: int) -> list[int]:
-    """Return the indices 0 .. count-1 in the order that a reply like `[2] > [1]` names them.
-
-    Numbers without brackets serve where there are none with brackets. A number that is repeated or out of range is
-    passed over; passages that are not named follow in their order.
-
-    Raises:
-        LLMError: no passage is named.
-    """
-    named = _named(MARK.findall(reply) or _NUMBER.findall(reply), count)
-    if not named:
-        raise LLMError("The language model named no passage in its ranking.", "Use a larger model.")
-    return named + [i for i in range(count) if i not in named]
-
-
 def read_ranking(reply: str, count: int) -> WindowRanking:
     """Return the order of a window, and what the reply lacks.
 
-    Stricter than `parse_ranking`: numbers without brackets count only in a reply that has nothing else, because a model
-    that chats writes "2 of the passages" as well. A reply that names no passage leaves the order as it was.
+    Numbers without brackets count only in a reply that has nothing else, because a model that chats writes "2 of the
+    passages" as well. One that is repeated or out of range is passed over.
     """
     bare = set(reply) <= _OF_A_LIST
     numbers = MARK.findall(reply) or (_NUMBER.findall(reply) if bare else [])
-    named = _named(numbers, count)
+    named = list(dict.fromkeys(int(number) - 1 for number in numbers if 1 <= int(number) <= count))
     missing = count - len(named)
-    if not named:
-        return WindowRanking(list(range(count)), "names none of them")
     faults = [f"leaves out {missing} of them"] if missing else []
     if len(numbers) > len(named):
         faults.append(f"has {len(numbers) - len(named)} numbers that are repeated or unknown")
-    return WindowRanking(named + [i for i in range(count) if i not in named], " and ".join(faults))
-
-
-def _named(numbers: Sequence[str], count: int) -> list[int]:
-    """Return the indices that numbers from 1 name, each once, without those out of range."""
-    return list(dict.fromkeys(int(number) - 1 for number in numbers if 1 <= int(number) <= count))
+    fault = " and ".join(faults) if named else "names none of them"
+    return WindowRanking(named + [i for i in range(count) if i not in named], len(named), fault)

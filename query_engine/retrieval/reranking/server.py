@@ -1,8 +1,7 @@
-"""Rerank on a server by Cohere's API, as vLLM, Infinity, Jina and OpenVINO Model Server have it.
+"""Rerank on a server: by Cohere's API, as vLLM, Infinity and Jina have it, or by Text Embeddings Inference's own.
 
 Flow: `base.py` -> **here** -> the server -> scores. All passages go at once, in requests of a limited number, and all
 requests end with the deadline. There are no retries: a question waits, and the search's order is an answer as well.
-`tei.py` has the form of another server.
 """
 
 import asyncio
@@ -105,6 +104,18 @@ class ServerReranker:
     def _read(self, reply: Any) -> dict[int, float]:
         """Return place -> score; raises any of the errors of a value of another shape."""
         return {int(item["index"]): float(item["relevance_score"]) for item in reply["results"]}
+
+
+class TEIReranker(ServerReranker):
+    """Scores passages by the one model that the server runs; it refuses texts that its model would not read whole."""
+
+    name = "tei"
+
+    def _body(self, question: str, texts: Sequence[str]) -> dict[str, Any]:
+        return {"query": question, "texts": list(texts)}
+
+    def _read(self, reply: Any) -> dict[int, float]:
+        return {int(item["index"]): float(item["score"]) for item in reply}
 
 
 def _said(reply: httpx.Response) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 import pytest
 
 from errors import LLMError, OutOfTimeError
-from query_engine.retrieval.reranking.listwise import ListwiseReranker, parse_ranking, windows
+from query_engine.retrieval.reranking.listwise import ListwiseReranker, read_ranking, windows
 from query_engine.runtime.deadline import Deadline
 from tests.fakes.llm import FakeLLM, ReplyingLLM, asker
 
@@ -55,13 +55,13 @@ def test_scores_fall_with_the_rank() -> None:
     ],
 )
 def test_a_ranking_is_read_from_what_models_write(reply: str, order: list[int]) -> None:
-    assert parse_ranking(reply, 3) == order
+    assert read_ranking(reply, 3).order == order
 
 
 @pytest.mark.parametrize("reply", ["All are helpful.", "[7] > [8]", "2024"])
 def test_a_reply_that_names_no_passage_is_a_failure(reply: str) -> None:
     with pytest.raises(LLMError, match="named no passage"):
-        parse_ranking(reply, 3)
+        ListwiseReranker(asker(FakeLLM(says=[reply])), 4, 2).score("Which?", ["a", "b", "c"], Deadline(60))
 
 
 def test_documents_cannot_speak_to_the_model_in_its_control_tokens() -> None:
