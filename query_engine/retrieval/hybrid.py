@@ -248,10 +248,7 @@ def _in_other_documents(
 ) -> frozenset[str]:
     """Return the leaves that name a section of another document than the question does: most have a section 4.
 
-    Args:
-        named: leaves that name one of the codes.
-        codes: of the question.
-        names: version -> how well its names match the question.
+    `named` are leaves with one of the `codes`; `names` says how well each version's names match the question.
     """
     if not all(code.is_section for code in codes):
         return frozenset()
