@@ -279,7 +279,7 @@ class LexicalIndex:
         return tantivy.Query.term_query(self._schema, "text", term)
 
     def _scored(self, forms: Sequence[str], weight: float) -> Any:
-        """Return the query for any of these terms, each of which scores as one of this weight would."""
+        """Return the query for any of these terms, with the score of a term of this weight."""
         queries = [_boosted(self._term_query(form), weight / self.weight(form)) for form in forms]
         return queries[0] if len(queries) == 1 else tantivy.Query.disjunction_max_query(queries)
 

@@ -46,7 +46,7 @@ PAGE = 5000
 UPSERT_ROWS = 32
 # Leaves in one request to a server or one deletion; a run that was asked to stop does so between two of them.
 CHANGED_ROWS = 500
-# Chroma's conditions take time by the leaves that meet them, 5 ms a thousand; so many times more neighbours take 1 ms.
+# Chroma's conditions take time by the leaves that meet them, 5 ms a thousand; this many more neighbours take 1 ms.
 WIDER = 8
 # Chroma puts each value of a condition into a separate SQLite variable; SQLite allows 32,766 of them.
 MAX_VALUES = 10_000
@@ -196,7 +196,7 @@ class Collection:
 
         Args:
             embedding: shape (dimension,).
-            top_k: at most so many.
+            top_k: most leaves to return.
             versions: only leaves of these document versions, None meaning all; a set is quickest.
         """
         if versions is not None and not versions:

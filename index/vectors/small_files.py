@@ -62,7 +62,7 @@ class SmallFiles:
 
         Args:
             embedding: shape (dimension,).
-            top_k: at most so many.
+            top_k: most leaves to return.
             versions: only leaves of these document versions, None meaning all.
         """
         selection = self.refresh()

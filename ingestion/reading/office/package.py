@@ -158,7 +158,7 @@ class Package:
         return next((one.target for one in self.relations(name).values() if one.kind == kind), None)
 
     def properties(self) -> tuple[str | None, Metadata]:
-        """Return the title of an Office Open XML document, and its author, as far as they say something."""
+        """Return the title of an Office Open XML document, and its author; empty where they say nothing."""
         root = self.xml(self.related("", "core-properties") or "docProps/core.xml")
         return dublin_core(root)
 
@@ -207,7 +207,7 @@ def signed(author: str | None) -> Metadata:
 
 
 def dublin_core(root: Any) -> tuple[str | None, Metadata]:
-    """Return the title below an element with properties, and the author, as far as they say something."""
+    """Return the title below an element with properties, and the author; empty where they say nothing."""
     if root is None:
         return None, {}
     title = next((found for one in root.iter(f"{_DUBLIN_CORE}title") if (found := own_title(one.text))), None)
