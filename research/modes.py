@@ -18,12 +18,15 @@ from query_engine.inquiry import Inquiry
 from query_engine.retrieval.multi_part import Evidence, SearchContext
 from query_engine.runtime.deadline import Deadline
 from query_engine.runtime.threads import ended, start_thread
-from query_engine.schema.events import Event
+from query_engine.schema.answer_warning import AnswerWarning
+from query_engine.schema.events import Done, Event
 from query_engine.schema.retrieval_result import Retrieval
 from research.loop import Research, Tools
 from research.router import takes_rounds
 from research.schema import Engine, Search
 from settings import Settings
+
+ONE_SEARCH = AnswerWarning("one_search", "Several searches take a language model; without one the question got one.")
 
 
 class AnsweringFromSources(Protocol):
@@ -69,6 +72,7 @@ class _Loops:
         self._inquiry = inquiry
         self._settings = settings
         self._begun: list[Research] = []
+        self._lacks_model = False
 
     def over(self, engine: Engine, search: Search | None = None) -> Callable[[str, SearchContext], Evidence]:
         """Return what gathers the passages of a question over an engine."""
@@ -76,8 +80,10 @@ class _Loops:
         def gather(question: str, context: SearchContext) -> Evidence:
             helper = engine.helper
             if helper is None:
+                self._lacks_model = self._inquiry.mode == "agent"
                 if search is not None:
-                    context = replace(context, search=partial(_searched, search, context.deadline))
+                    own, deadline = search, context.deadline
+                    context = replace(context, search=lambda one: own(one, deadline))
                 return engine.one_pass(question, context)
             if self._inquiry.mode == "agent" or takes_rounds(question, helper, context.deadline):
                 found_by = search or partial(_search, engine, self._inquiry)
@@ -93,6 +99,8 @@ class _Loops:
         try:
             async with aclosing(events):
                 async for event in events:
+                    if self._lacks_model and isinstance(event, Done):
+                        event = replace(event, warnings=(*event.warnings, ONE_SEARCH))  # noqa: PLW2901  # the same event
                     yield event
         finally:
             for one in self._begun:
@@ -114,10 +122,6 @@ class InMode:
     def stream(self, inquiry: Inquiry) -> AsyncGenerator[Event, None]:
         """Answer as `stream` does."""
         return stream(self._engine, replace(inquiry, mode=self._settings.answer.mode), self._settings)
-
-
-def _searched(search: Search, deadline: Deadline, question: str) -> Retrieval:
-    return search(question, deadline)
 
 
 def _search(engine: Engine, inquiry: Inquiry, question: str, deadline: Deadline, /) -> Retrieval:

@@ -36,7 +36,7 @@ def test_react_streams_thoughts_documents_and_the_answer(service: Program) -> No
 
     assert "Albert Betz" in records[-1]["answer"]
     assert any("Albert Betz" in document["text"] for document in records[-2]["used_docs"])
-    assert "**Round 1**" in "".join(record.get("thoughts", "") for record in records)
+    assert any(record.get("thoughts") for record in records)
 
 
 def test_a_report_keeps_the_contract_of_run(service: Program) -> None:

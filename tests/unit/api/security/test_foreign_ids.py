@@ -9,10 +9,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from api.caller import Key, mark_of
 from api.security.keyring import add_key
 from index.feedback.store import FILE_NAME
-from pipelines.tasks.store import TaskStore
 from tests.fakes.engines import FakeEngine, a_done
 from tests.fakes.http import client_of
 from tests.fakes.pipelines import an_engine
@@ -229,17 +227,3 @@ def test_a_key_for_some_corpora_learns_of_no_saved_pipeline_or_task(place: Place
     replies = [place.client.get(path.format(id_), headers=limited) for id_ in (saved, task(place, admin), NEVER)]
 
     assert {(reply.status_code, reply.text) for reply in replies} == {(403, replies[0].text)}
-
-
-def test_the_tasks_of_an_earlier_release_are_there_for_all(tmp_path: Path) -> None:
-    store = TaskStore(tmp_path)
-    id_ = store.add({"query": "What?"}, 10)
-    store.close()
-    with sqlite3.connect(tmp_path / "tasks.sqlite") as database:
-        database.execute("ALTER TABLE tasks DROP COLUMN mark")
-
-    store = TaskStore(tmp_path)
-    again = store.add({"query": "What?"}, 10, lambda id_: mark_of(id_, Key("a", "0" * 64, frozenset())))
-
-    assert (store.get(id_).mark, len(store.get(again).mark)) == ("", 64)
-    store.close()

@@ -63,7 +63,7 @@ UNTOUCHED = {
 
 def _no_likeness(pairs: Sequence[Any]) -> list[dict[str, float]]:
     """Leave similarity out: it loads a model."""
-    return [{} for _ in pairs]
+    return [{"rouge_l": 0.0, "similarity": 0.0} for _ in pairs]
 
 
 def questions() -> list[Case]:
