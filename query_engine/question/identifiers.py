@@ -160,8 +160,8 @@ def _identifier(word: str, before: str) -> Identifier | None:
     return Identifier(word, is_code=joins > 1 or (digits >= _LEAST_CODE_DIGITS and is_number))
 
 
-def _at_the_head(number: str) -> re.Pattern[str]:
-    number = rf"^[^\w\n]{{0,9}}(?:[^\W\d_]{{1,14}}\.?[ \t]{{0,3}})?{number}(?![^\W_]|\.\d)"
+def _at_the_head(written: str) -> re.Pattern[str]:
+    number = rf"^[^\w\n]{{0,9}}(?:[^\W\d_]{{1,14}}\.?[ \t]{{0,3}})?{written}(?![^\W_]|\.\d)"
     return re.compile(number, re.MULTILINE)
 
 
