@@ -25,6 +25,7 @@ from query_engine.answer_stream import answer_stream
 from query_engine.answerability.classifier import Confidence, assess
 from query_engine.answerability.identified import (
     Unnamed,
+    in_quotes,
     is_identified,
     unnamed_identifiers,
     with_names,
@@ -268,8 +269,7 @@ class Engine:
         missing = (*unnamed.absent, *unnamed.elsewhere) or missing_words(
             asked, confidence, found, self.corpus.lexical_index
         )
-        words = ", ".join(f'"{word}"' for word in missing)
-        return answer.done(reason, steps.UNMENTIONED, words=words) if words else answer.done(reason)
+        return answer.done(reason, steps.UNMENTIONED, words=in_quotes(missing)) if missing else answer.done(reason)
 
     def _plan(self, question: str, deadline: Deadline, found: Sequence[Passage]) -> Plan:
         return self._planner.plan(question, deadline, found) if self._settings.answer.plan else ONE_PASS

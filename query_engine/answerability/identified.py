@@ -35,8 +35,8 @@ class Unnamed(NamedTuple):
 
     def warnings(self, *, quoted: bool) -> list[AnswerWarning]:
         """Return the warning that names them; of an answer that is not quoted only those that no document holds."""
-        said = [f"No document mentions {_listed(self.absent)}."] if self.absent else []
-        said += [f"What was found does not mention {_listed(self.elsewhere)}."] if self.elsewhere and quoted else []
+        said = [f"No document mentions {in_quotes(self.absent)}."] if self.absent else []
+        said += [f"What was found does not mention {in_quotes(self.elsewhere)}."] if self.elsewhere and quoted else []
         return [AnswerWarning("absent_identifier", " ".join(said))] if said else []
 
 
@@ -75,7 +75,8 @@ def is_identified(question: str, windows: Sequence[ReadWindow], words: TermWeigh
     return held >= LEAST_COVERED * sum(others.values())
 
 
-def _listed(names: Sequence[str]) -> str:
+def in_quotes(names: Sequence[str]) -> str:
+    """Return names as a list, each in quotes."""
     return ", ".join(f'"{name}"' for name in names)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cache, cached_property
-from itertools import groupby, takewhile
+from itertools import groupby
 from typing import Literal
 
 from babel.dates import get_month_names
@@ -20,8 +20,9 @@ _PIECE = re.compile(r"[^\W\d_]+|\d+|[-./:_–]")
 # Of the documents' languages; a date is written with its month's name as often as without.
 _MONTH_LANGUAGES = ("en", "de", "fr", "es", "it", "nl", "pt")
 _WIDTHS: tuple[Literal["wide", "abbreviated"], ...] = ("wide", "abbreviated")
+# Between the parts of a date, and behind the number of its day.
 _BETWEEN_DATES = frozenset(("of", "the", "de", "del", "du", "le", "den"))
-_ORDINALS = frozenset(("st", "nd", "rd", "th", "er", "º"))
+_OF_DATES = _BETWEEN_DATES | {"st", "nd", "rd", "th", "er", "º"}
 _SECTION_WORDS = frozenset(
     "section sections clause clauses article articles paragraph chapter chapters annex appendix § §§ art abschnitt "
     "artikel paragraf ziffer kapitel anlage chapitre annexe artículo articulo sección seccion cláusula clausula "
@@ -98,12 +99,14 @@ def identifiers(question: str) -> tuple[Identifier, ...]:
     Not taken: quantities and ordinals ("10GB", "3rd"), and numbers of one or two digits unless a word such as
     "section" stands before them.
     """
-    words = _TOKEN.findall(question)
-    found = {day: Identifier(day, is_code=True) for day in _days_in_words(words)}
-    of_days = {piece for day in found for piece in day.split()}
+    tokens = list(_TOKEN.finditer(question))
+    days = list(_days_in_words(question, tokens))
+    found = {question[start:end]: Identifier(question[start:end], is_code=True) for start, end in days}
     before = ""
-    for word in words:
-        one = None if word in of_days else _identifier(word, before.casefold())
+    for token in tokens:
+        word = token[0]
+        of_day = any(start <= token.start() < end for start, end in days)
+        one = None if of_day else _identifier(word, before.casefold())
         if one is not None:
             found.setdefault(one.text, one)
         before = word
@@ -119,18 +122,13 @@ def without_identifiers(question: str) -> str:
     return text
 
 
-def _days_in_words(words: Sequence[str]) -> Iterator[str]:
-    """Yield the days that are written with the name of a month: 5 March 2019, March 5th 2019, 5 de marzo de 2019."""
-    some = [word for word in words if word.casefold() not in _BETWEEN_DATES]
-    for three in zip(some, some[1:], some[2:], strict=False):
-        text = " ".join(_without_ordinal(word) for word in three)
-        if any(letter.isalpha() for letter in text) and _date(text):
-            yield text
-
-
-def _without_ordinal(word: str) -> str:
-    digits = "".join(takewhile(str.isdecimal, word))
-    return digits if digits and word[len(digits) :] in _ORDINALS else word
+def _days_in_words(question: str, tokens: Sequence[re.Match[str]]) -> Iterator[tuple[int, int]]:
+    """Yield where days stand that are written with the name of a month: 5 March 2019, March 5th, 2019."""
+    some = [token for token in tokens if token[0].casefold() not in _BETWEEN_DATES]
+    for first, second, third in zip(some, some[1:], some[2:], strict=False):
+        named = any(token[0].isalpha() for token in (first, second))
+        if named and _date(question[first.start() : third.end()]):
+            yield first.start(), third.end()
 
 
 def _identifier(word: str, before: str) -> Identifier | None:
@@ -210,7 +208,7 @@ def _dates(text: str) -> tuple[str, ...]:
 
 def _date(text: str) -> date | None:
     """Return the day that an ISO date, one with the day first, or one with the name of its month stands for."""
-    pieces = [piece.casefold() for piece in _PIECE.findall(text) if piece[0].isalnum()]
+    pieces = [piece for piece in _PIECE.findall(text.casefold()) if piece[0].isalnum() and piece not in _OF_DATES]
     named = [place for place, piece in enumerate(pieces) if not piece.isdecimal()]
     if len(pieces) != 3 or len(named) > 1 or any(pieces[place] not in _months() for place in named):
         return None

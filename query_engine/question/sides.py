@@ -15,8 +15,6 @@ from query_engine.text.words import WORD
 
 # Each is searched for by itself; more than these are a list, not a comparison.
 MOST_THINGS = 8
-# Function words that the second thing may begin with: more begin a clause, "and where is the key".
-MOST_BEFORE = 1
 
 Span = tuple[int, int]
 
@@ -105,7 +103,8 @@ def _joined(question: str) -> list[Span]:
             continue
         before = list(takewhile(lambda one: one.text.casefold() in light, right))
         right = right[len(before) :]
-        if not right or len(before) > MOST_BEFORE or left[0].text.casefold() in light:
+        # One function word may begin the second thing; more begin a clause, "and where is the key".
+        if not right or before[1:] or left[0].text.casefold() in light:
             continue
         other, one = list(_name(left)), list(_name(right))
         alike = all(any(_is_name(word, language) for word in name) for name in (other, one))

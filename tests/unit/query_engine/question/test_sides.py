@@ -14,6 +14,7 @@ from query_engine.question.sides import sides
         ("Is the Ash plan or the Elm plan cheaper?", "Is the Ash plan cheaper?", "Is the Elm plan cheaper?"),
         ("Which of North Pier and South Pier is longer?", "Which of North Pier is longer?", None),
         ("Which is older, the Tern 2 or the Gull 40?", "Which is older, the Tern 2?", "Which is older, the Gull 40?"),
+        ("Who came on March 5th, 2019 and 6th of March 2019?", "Who came on March 5th, 2019?", None),
         ("basic plan vs pro plan", "basic plan", "pro plan"),
         ("Is the ferry or the bus cheaper?", "Is the ferry cheaper?", "Is the bus cheaper?"),
         ("Ist der Tarif Eiche oder der Tarif Esche billiger?", "Ist der Tarif Eiche billiger?", None),
