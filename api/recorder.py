@@ -9,7 +9,6 @@ import asyncio
 import secrets
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import aclosing
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
@@ -53,16 +52,10 @@ class Recorder:
         """Return one that notes nothing."""
         return cls(FeedbackSettings(enabled=False), Path())
 
-    def answer(
-        self, inquiry: Inquiry, corpus: str, events: AsyncGenerator[Event, None]
-    ) -> tuple[str | None, AsyncGenerator[Event, None]]:
-        """Return the id of an answer that begins, None if nothing is noted, and its events, noted with the last one."""
+    def answer(self, inquiry: Inquiry, corpus: str) -> "Recording | None":
+        """Return what notes an answer that begins; None if nothing is noted."""
         asked(inquiry.text)
-        if not self._enabled:
-            return None, events
-        answer_id = _new_id()
-        mark = mark_of(answer_id, CALLER.get())
-        return answer_id, self._noting(partial(_given, answer_id, "answer", mark, inquiry, corpus), events)
+        return Recording(self._note, inquiry, corpus) if self._enabled else None
 
     def retrieval(self, inquiry: Inquiry, corpus: str, passages: Sequence[Passage]) -> str | None:
         """Note what a search found, and return its id; None if nothing is noted."""
@@ -111,25 +104,39 @@ class Recorder:
         self._writer.close()
         self._store.close()
 
-    async def _noting(
-        self, given: Callable[..., Given], events: AsyncGenerator[Event, None]
-    ) -> AsyncGenerator[Event, None]:
-        told: list[str] = []
-        async with aclosing(events):
-            async for event in events:
-                if isinstance(event, Step):
-                    told.append(event.text)
-                elif isinstance(event, Done):
-                    # Before the reader has it: a verdict sent at once comes after this.
-                    self._note(partial(given, event.passages, steps=tuple(told), **_answered(event)))
-                yield event
-
     def _note(self, make: Callable[[], Given]) -> None:
         self._writer.write(lambda: self._store.note(make()))
 
     def _check_enabled(self) -> None:
         if not self._enabled:
             raise FeedbackError("This service keeps no feedback.", "Set RAG_FEEDBACK__ENABLED=true and start it again.")
+
+
+class Recording:
+    """Notes one answer with its last event.
+
+    Args:
+        write: notes it in the background.
+        inquiry: the question.
+        corpus: that is read.
+
+    Attributes:
+        id: of the answer.
+    """
+
+    def __init__(self, write: Callable[[Callable[[], Given]], None], inquiry: Inquiry, corpus: str) -> None:
+        self.id = _new_id()
+        self._write = write
+        mark = mark_of(self.id, CALLER.get())
+        self._given = partial(_given, self.id, "answer", mark, inquiry, corpus)
+        self._told: list[str] = []
+
+    def note(self, event: Event) -> None:
+        """Take the next event, before its reader has it: a verdict sent at once comes after this."""
+        if isinstance(event, Step):
+            self._told.append(event.text)
+        elif isinstance(event, Done):
+            self._write(partial(self._given, event.passages, steps=tuple(self._told), **_answered(event)))
 
 
 def _new_id() -> str:

@@ -11,8 +11,7 @@ moment later. Not safe for threads; it lives on the event loop.
 
 import os
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import aclosing
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -50,35 +49,29 @@ class AnswerCache:
         self._touched_ns = _touched_ns(mark)
         self._cleared = 0
 
-    def find(self, key: str) -> AsyncGenerator[Event, None] | None:
-        """Return the events of the answer that is kept under this key, or None."""
+    def find(self, key: str) -> list[Event] | None:
+        """Return the events of the answer that is kept under this key, with a step that says so; None if none is."""
         if not self._kept.maxsize:
             return None
+        started = time.perf_counter()
         self._times_cleared()
         events = self._kept.get(key)
         self._on_lookup(events is not None)
-        return None if events is None else _replay(events)
+        return None if events is None else _again(events, started)
 
-    async def keep(
-        self, events: AsyncGenerator[Event, None], current_key: Callable[[], Awaitable[str]]
-    ) -> AsyncGenerator[Event, None]:
-        """Pass events on, and keep them once they are complete.
+    def draft(self) -> "Draft":
+        """Return what takes the events of an answer that is about to be made."""
+        return Draft(self._times_cleared())
+
+    def keep(self, key: str, draft: "Draft") -> None:
+        """Keep an answer that is complete and would come out the same, unless all was forgotten since it began.
 
         Args:
-            events: of the engine; closed with this generator.
-            current_key: returns the key that the question has now. It is asked before the first event and after the
-                last one: documents that changed meanwhile change it, and then nothing is kept. Nor is anything if all
-                was forgotten meanwhile.
+            key: that the question had when the answer began, and still has.
+            draft: its events.
         """
-        seen: list[Event] = []
-        async with aclosing(events):
-            key, cleared = await current_key(), self._times_cleared()
-            async for event in events:
-                if not isinstance(event, Token) or event.text or event.citations:
-                    seen.append(event)
-                if isinstance(event, Done) and _lasts(event) and await current_key() == key:
-                    self._keep(key, seen, cleared)
-                yield event
+        if self._kept.maxsize and draft.lasts and self._times_cleared() == draft.cleared:
+            self._kept[key] = tuple(draft.events)
 
     def clear(self) -> int:
         """Forget everything, in all processes; return how many answers this one had."""
@@ -100,25 +93,38 @@ class AnswerCache:
             self._cleared += 1
         return self._cleared
 
-    def _keep(self, key: str, events: Sequence[Event], cleared: int) -> None:
-        if self._kept.maxsize and self._times_cleared() == cleared:
-            self._kept[key] = tuple(events)
+
+class Draft:
+    """The events of an answer that is being made.
+
+    Args:
+        cleared: how often all had been forgotten when it began.
+
+    Attributes:
+        events: so far, without empty tokens.
+        lasts: it is complete, and nothing in it may be gone a moment later.
+    """
+
+    def __init__(self, cleared: int) -> None:
+        self.cleared = cleared
+        self.events: list[Event] = []
+        self.lasts = False
+
+    def add(self, event: Event) -> None:
+        """Take the next event."""
+        if not isinstance(event, Token) or event.text or event.citations:
+            self.events.append(event)
+        if isinstance(event, Done):
+            self.lasts = all(warning.code in LASTING_WARNINGS for warning in event.warnings)
 
 
 def _touched_ns(mark: Path | None) -> int:
     return 0 if mark is None else mark.stat().st_mtime_ns
 
 
-def _lasts(done: Done) -> bool:
-    return all(warning.code in LASTING_WARNINGS for warning in done.warnings)
-
-
-async def _replay(events: Sequence[Event]) -> AsyncGenerator[Event, None]:
-    started = time.perf_counter()
-    yield steps.remembered()
-    for event in events:
-        if isinstance(event, Done):
-            timings_ms = {"total": round((time.perf_counter() - started) * 1000, 1)}
-            yield replace(event, timings_ms=timings_ms, cache_hit=True)
-        else:
-            yield event
+def _again(events: Sequence[Event], started: float) -> list[Event]:
+    timings_ms = {"total": round((time.perf_counter() - started) * 1000, 1)}
+    return [
+        steps.remembered(),
+        *(replace(one, timings_ms=timings_ms, cache_hit=True) if isinstance(one, Done) else one for one in events),
+    ]

@@ -5,13 +5,12 @@ the stream, on the event loop. What the stages do is the callers' business.
 """
 
 from collections.abc import AsyncGenerator, Callable, Generator
-from contextlib import aclosing
 
+from errors import OutOfTimeError
 from query_engine.inquiry import Inquiry
 from query_engine.question.validation import clean_question
 from query_engine.runtime.deadline import Deadline
-from query_engine.runtime.threads import iterate_in_thread
-from query_engine.runtime.time_limit import in_time
+from query_engine.runtime.threads import ThreadedGenerator
 from query_engine.runtime.watching import asked
 from query_engine.schema.events import Event
 from query_engine.stages import in_stages
@@ -22,9 +21,10 @@ from settings import AnswerSettings
 async def answer_stream(
     inquiry: Inquiry, settings: AnswerSettings, stages: Callable[[Answer, Deadline], Generator[Event, None, None]]
 ) -> AsyncGenerator[Event, None]:
-    """Yield the events of `stages`; the last one comes before the deadline.
+    """Yield the events of `stages`; the last one comes before the deadline, even if a stage hangs.
 
-    Closing the iterator stops all work and waits until it has stopped.
+    A thread that hangs cannot be ended: closing the iterator, and reading on behind the last event, tells the stages to
+    stop and waits until they have.
 
     Args:
         inquiry: its text is the question.
@@ -39,7 +39,12 @@ async def answer_stream(
     answer = Answer(clean_question(inquiry.text), inquiry.query_time, explains=not exact)
     deadline = inquiry.deadline or Deadline(settings.deadline_s)
     asked(answer.question)
-    events = iterate_in_thread(lambda: in_stages(stages(answer, deadline)), deadline.stop)
-    async with aclosing(in_time(events, deadline, answer.out_of_time)) as limited:
-        async for event in limited:
+    events = ThreadedGenerator(lambda: in_stages(stages(answer, deadline)), deadline)
+    try:
+        async for event in events:
             yield event
+    except OutOfTimeError as error:
+        for event in answer.out_of_time(error.fact):
+            yield event
+    finally:
+        await events.close()

@@ -62,6 +62,7 @@ from query_engine.understanding import Understanding
 from settings import VERSION, RetrievalSettings, Settings
 
 LOW_CONFIDENCE = AnswerWarning("low_confidence", "The passages are about this, but perhaps do not answer it.")
+ONE_SEARCH = AnswerWarning("one_search", "Several searches take a language model; without one the question got one.")
 
 Gather = Callable[[str, SearchContext], Evidence]
 """Finds the passages that a question is answered from."""
@@ -153,7 +154,7 @@ class Engine:
         The question is checked when the first event is awaited.
 
         Args:
-            inquiry: the question and what belongs to it; its `mode` and `writer` are not read.
+            inquiry: the question and what belongs to it; `writer` is not read, `mode` is for those who pass `gather`.
             gather: finds the passages that the answer is written from, once the question has been read; one pass over
                 the corpus if None.
 
@@ -195,21 +196,9 @@ class Engine:
             yield steps.filtered_out()
             yield answer.done("no_retrieval", message=steps.FILTERED_OUT)
             return
-        wanted = max(self._settings.retrieval.top_k, inquiry.top_k or 0)
-        options = self._settings.retrieval.model_copy(update={"top_k": wanted})
-        search = partial(
-            self.search.passages, versions=versions, steering=inquiry.steering, options=options, deadline=deadline
-        )
-        context = SearchContext(
-            search,
-            self._judge,
-            self._quoted,
-            self.corpus.lexical_index,
-            self._settings.answer.min_confidence,
-            options,
-            deadline,
-        )
-        gathering = gather(question, context)
+        if inquiry.mode == "agent" and self.helper is None:
+            answer.warnings.append(ONE_SEARCH)
+        gathering = gather(question, self._context(inquiry, versions, answer, deadline))
         yield from gathering.steps()
         retrieval = gathering.retrieval
         answer.timings_ms.update(retrieval.timings_ms)
@@ -245,6 +234,26 @@ class Engine:
             yield steps.nothing_written(confidence)
             reason = "generated_no_answer_but_confident" if expected else "generated_no_answer_low_confidence"
             yield self._declined(inquiry.text, answer, reason, confidence, retrieval.passages, unnamed=unnamed)
+
+    def _context(
+        self, inquiry: Inquiry, versions: frozenset[str] | None, answer: Answer, deadline: Deadline
+    ) -> SearchContext:
+        """Return what gathering works with; `versions` are those that may be searched, None for all."""
+        wanted = max(self._settings.retrieval.top_k, inquiry.top_k or 0)
+        options = self._settings.retrieval.model_copy(update={"top_k": wanted})
+        search = partial(
+            self.search.passages, versions=versions, steering=inquiry.steering, options=options, deadline=deadline
+        )
+        return SearchContext(
+            search,
+            self._judge,
+            self._quoted,
+            self.corpus.lexical_index,
+            self._settings.answer.min_confidence,
+            options,
+            deadline,
+            answer.threads,
+        )
 
     def _beside_quotes(self, answer: Answer, found: Sequence[Passage], *, in_doubt: bool) -> None:
         """Add what is shown with quotes: doubt, and the next places."""

@@ -10,7 +10,7 @@ or the rounds or the time are used up. Failures are reported: the loop continues
 with what it has where the language model fails.
 
 The engine's stages are a plain iterator; the rounds run in a thread of their own beside it, so that each step is shown
-at once. `ended` waits for that thread and for the searches'.
+at once. The answer ends after that thread and the searches'.
 """
 
 import sys
@@ -21,7 +21,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from queue import Empty, SimpleQueue
-from typing import Any
 
 from errors import OutOfTimeError, RagError
 from query_engine import steps as engine_steps
@@ -95,7 +94,6 @@ class Research:
         self._tools = tools
         self._notes = Notes(question)
         self._warnings: list[AnswerWarning] = []
-        self._threads: list[Future[Any]] = []
         self._limit = context.deadline.for_stage(TIMEOUT_S)
         self._helper: PromptHelper | None = tools.helper
         self.stop = context.deadline.stop
@@ -109,7 +107,7 @@ class Research:
         started = time.perf_counter()
         told: SimpleQueue[Step | None] = SimpleQueue()
         rounds = start_thread(partial(self._rounds, told.put))
-        self._threads.append(rounds)
+        self._context.threads.append(rounds)
         rounds.add_done_callback(lambda _: told.put(None))
         try:
             while not rounds.done() or not told.empty():
@@ -126,11 +124,6 @@ class Research:
     def confidence(self, merged: Confidence) -> Confidence:
         """Return the gate's judgement of all passages."""
         return merged
-
-    def ended(self) -> None:
-        """Wait until the threads of the rounds and all searches have ended; blocks."""
-        for thread in self._threads:  # the rounds' own thread adds those of searches
-            wait([thread])
 
     def _rounds(self, tell: Tell) -> None:
         """Search and review until a review has no query left."""
@@ -165,7 +158,7 @@ class Research:
         tell(steps.searching(number, queries))
         self._notes.asked += queries
         running = {query: start_thread(partial(self._tools.search, query, self._limit)) for query in queries}
-        self._threads += running.values()
+        self._context.threads.extend(running.values())
         self._wait_for(running.values())
         for query, future in running.items():
             try:

@@ -23,7 +23,6 @@ from query_engine.synthesis.fallback_chain import QUOTING_S
 from research import modes
 from research.given_passages import given
 from research.schema import Engine, Papers
-from settings import Settings
 
 TRIES = 6
 FIRST_PAUSE_S, MAX_PAUSE_S = 0.5, 16.0
@@ -65,14 +64,13 @@ class PaperTrail:
 
 
 async def react(
-    engine: Engine, trail: PaperTrail, settings: Settings, deadline: Deadline, sleep: Sleep = asyncio.sleep
+    engine: Engine, trail: PaperTrail, deadline: Deadline, sleep: Sleep = asyncio.sleep
 ) -> AsyncGenerator[Event, None]:
     """Yield what the engine says, and what is tried again; the last event is one `Done`, before the deadline.
 
     Args:
         engine: of the corpus.
         trail: holds the question, and then what was found for it.
-        settings: of the loop and the models.
         deadline: of everything; closing the iterator stops the work.
         sleep: waits between two tries.
     """
@@ -85,7 +83,7 @@ async def react(
     limit = deadline.subtask(deadline.left_s())
     inquiry = Inquiry(trail.question, mode="agent", deadline=limit, about_collection=False)
     done: Done | None = None
-    async with aclosing(modes.stream(engine, inquiry, settings, search)) as events:
+    async with aclosing(modes.stream(engine, inquiry, search)) as events:
         async for event in events:
             if isinstance(event, Done):
                 done = event

@@ -9,10 +9,11 @@ made for the one who asks.
 from dataclasses import replace
 from functools import partial
 
-from api.answering.runner import QuestionRunner, StartedAnswer, begun
+from api.answering.runner import QuestionRunner, StartedAnswer
 from api.dependencies import Engine, Service
 from query_engine.inquiry import Inquiry
 from query_engine.runtime.threads import in_thread
+from query_engine.schema.events import Done, Event
 from research import modes
 
 
@@ -36,17 +37,24 @@ async def ask_or_recall(
     found = await in_thread(partial(_open_key, service, corpus, inquiry))
     if found is not None and (kept := service.answers.find(found[1])) is not None:
         # A new id each time: what one reader says of it does not replace what another said.
-        return begun(found[0], kept).noted_by(service.recorder, inquiry)
+        return runner.recall(found[0], kept, inquiry)
+    draft = service.answers.draft()
 
-    started = await runner.answer(
+    async def keep(engine: Engine, event: Event) -> None:
+        draft.add(event)
+        # Documents that changed meanwhile changed the key.
+        if isinstance(event, Done) and (key := await in_thread(partial(_key, engine, inquiry))) == inquiry.key(
+            engine.corpus.name, event.fingerprint
+        ):
+            service.answers.keep(key, draft)
+
+    return await runner.answer(
         corpus,
-        lambda engine, deadline: service.answers.keep(
-            modes.stream(engine, replace(inquiry, deadline=deadline), service.settings),
-            lambda: in_thread(partial(_key, engine, inquiry)),
-        ),
+        lambda engine, deadline: modes.stream(engine, replace(inquiry, deadline=deadline)),
         inquiry.writer,
+        recorded=inquiry,
+        keep=keep,
     )
-    return started.noted_by(service.recorder, inquiry)
 
 
 def _open_key(service: Service, corpus: str | None, inquiry: Inquiry) -> tuple[str, str] | None:

@@ -17,7 +17,6 @@ from api.linked import reference_list
 from api.links import Links
 from api.schemas.requests import AskingBody
 from errors import SettingsError
-from query_engine.inquiry import Inquiry
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.events import Done, Event, Token
 from research import modes
@@ -36,21 +35,15 @@ async def ask_in_form(
     inquiry = inquiry_of(question, body, settings)
 
     def events(engine: Engine, deadline: Deadline) -> AsyncGenerator[Event, None]:
-        ask = partial(_by_mode, engine, service)
-        return stream_report(engine, ask, inquiry, settings.retrieval, deadline)
+        report = stream_report(engine, partial(modes.stream, engine), inquiry, settings.retrieval, deadline)
+        return _with_references(report, service.links(request, engine.corpus.name))
 
-    asked = await runner.answer(body.corpus, events, inquiry.writer)
-    asked = replace(asked, events=_with_references(asked.events, service.links(request, asked.corpus)))
-    return asked.noted_by(service.recorder, inquiry)
+    return await runner.answer(body.corpus, events, inquiry.writer, recorded=inquiry)
 
 
 def wants_report(service: Service, body: AskingBody) -> bool:
     """Say whether the answer is going to be a report."""
     return (body.form or service.settings.answer.form) == "report"
-
-
-def _by_mode(engine: Engine, service: Service, inquiry: Inquiry) -> AsyncGenerator[Event, None]:
-    return modes.stream(engine, inquiry, service.settings)
 
 
 async def _with_references(events: AsyncGenerator[Event, None], links: Links) -> AsyncGenerator[Event, None]:

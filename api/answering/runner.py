@@ -20,7 +20,7 @@ client named and that does not exist is the client's mistake and stays an error.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, Any, TypeVar
@@ -57,6 +57,10 @@ Result = TypeVar("Result")
 Events = AsyncGenerator[Event, None]
 
 
+Keep = Callable[[Engine, Event], Awaitable[None]]
+"""Takes the engine's own events, to answer with them again."""
+
+
 @dataclass(frozen=True, slots=True)
 class StartedAnswer:
     """An answer that has not begun yet.
@@ -65,23 +69,12 @@ class StartedAnswer:
         corpus: name of the corpus that is read.
         events: what the engine says; nothing happens before the first one is awaited. Closing it tells the engine to
             stop, and does not wait until it has.
-        id: for feedback on it; None if feedback is off.
+        id: for feedback on it; None if it is not recorded.
     """
 
     corpus: str
     events: Events
     id: str | None = None
-
-    def noted_by(self, recorder: Recorder, inquiry: Inquiry) -> "StartedAnswer":
-        """Return the same answer with an id, which the recorder notes at its end."""
-        answer_id, events = recorder.answer(inquiry, self.corpus, self.events)
-        return StartedAnswer(self.corpus, events, answer_id)
-
-
-def begun(corpus: str, events: Events) -> StartedAnswer:
-    """Return an answer that is watched together with its request."""
-    watch = current_watch()
-    return StartedAnswer(corpus, events if watch is None else watch.answering(corpus, events))
 
 
 def inquiry_of(
@@ -126,12 +119,12 @@ class QuestionRunner:
         from_sources = self.ask_sources(body.corpus, inquiry)
         if from_sources is not None:
             return from_sources
-        started = await self.answer(
+        return await self.answer(
             body.corpus,
-            lambda engine, deadline: modes.stream(engine, replace(inquiry, deadline=deadline), settings),
+            lambda engine, deadline: modes.stream(engine, replace(inquiry, deadline=deadline)),
             inquiry.writer,
+            recorded=inquiry,
         )
-        return started.noted_by(self._service.recorder, inquiry)
 
     def ask_sources(self, corpus: str | None, inquiry: Inquiry) -> StartedAnswer | None:
         """Put a question to the sources if they answer in place of `corpus`; return None if they do not.
@@ -140,18 +133,24 @@ class QuestionRunner:
             UnknownWriterError: there is no such writer.
             TooManyQuestionsError: there is neither a slot nor room in the queue.
         """
-        web, settings = self._service.sources_for(corpus), self._service.settings
+        web = self._service.sources_for(corpus)
         if web is None:
             return None
-        started = self.answer_outside(
+        return self.answer_outside(
             web.name,
-            lambda deadline: modes.stream_from_sources(web, replace(inquiry, deadline=deadline), settings),
+            lambda deadline: modes.stream_from_sources(web, replace(inquiry, deadline=deadline)),
             inquiry.writer,
+            recorded=inquiry,
         )
-        return started.noted_by(self._service.recorder, inquiry)
 
     async def answer(
-        self, corpus: str | None, make: Callable[[Engine, Deadline], Events], writer: str | None = None
+        self,
+        corpus: str | None,
+        make: Callable[[Engine, Deadline], Events],
+        writer: str | None = None,
+        *,
+        recorded: Inquiry | None = None,
+        keep: Keep | None = None,
     ) -> StartedAnswer:
         """Return events that begin when it is the question's turn.
 
@@ -160,6 +159,8 @@ class QuestionRunner:
             make: returns the events of an engine. It is called on the event loop, so it must not work before the first
                 event is awaited; closing what it returns must wait for its threads.
             writer: of the engine; None leaves it to the settings.
+            recorded: the question, if feedback on the answer is wanted.
+            keep: awaited for each event of the engine before the reader has it.
 
         Raises:
             UnknownWriterError, TooManyQuestionsError, CorpusError, OutOfTimeError: as for `ask`.
@@ -170,25 +171,38 @@ class QuestionRunner:
         except UnknownCorpusError as error:
             if corpus is not None:
                 raise
-            return begun(self._service.settings.index.corpus, _nothing_to_read(error))
-        self._events = self._in_turn(place, deadline, partial(make, engine))
-        return begun(engine.corpus.name, self._events)
+            return self.recall(self._service.settings.index.corpus, _nothing_to_read(error), recorded)
+        kept = None if keep is None else partial(keep, engine)
+        making = partial(make, engine)
+        return self._started(engine.corpus.name, place, deadline, making, recorded=recorded, keep=kept)
 
-    def answer_outside(self, name: str, make: Callable[[Deadline], Events], writer: str | None = None) -> StartedAnswer:
+    def recall(self, corpus: str, events: Sequence[Event], recorded: Inquiry | None) -> StartedAnswer:
+        """Return events that are at hand, and take no place."""
+        observed = _Observed(corpus, self._service.recorder, recorded)
+        return StartedAnswer(corpus, _replayed(events, observed), observed.id)
+
+    def answer_outside(
+        self,
+        name: str,
+        make: Callable[[Deadline], Events],
+        writer: str | None = None,
+        *,
+        recorded: Inquiry | None = None,
+    ) -> StartedAnswer:
         """Return events that no corpus is opened for; they begin when it is the question's turn.
 
         Args:
             name: stands for the corpus.
             make: returns the events; see `answer`.
             writer: of the events; None leaves it to the settings.
+            recorded: as for `answer`.
 
         Raises:
             UnknownWriterError: there is no such writer; once the stream has begun it would be too late to say.
             TooManyQuestionsError: there is neither a slot nor room in the queue.
         """
         place, deadline = self._enter(writer)
-        self._events = self._in_turn(place, deadline, make)
-        return begun(name, self._events)
+        return self._started(name, place, deadline, make, recorded=recorded)
 
     async def search(
         self, request: Request | None, corpus: str | None, work: Callable[[Engine, Deadline], Result]
@@ -253,23 +267,52 @@ class QuestionRunner:
             watch.corpus = engine.corpus.name
         return engine
 
-    async def _in_turn(self, place: Ticket, limit: Deadline, make: Callable[[Deadline], Events]) -> Events:
+    def _started(
+        self,
+        corpus: str,
+        place: Ticket,
+        deadline: Deadline,
+        make: Callable[[Deadline], Events],
+        *,
+        recorded: Inquiry | None,
+        keep: Callable[[Event], Awaitable[None]] | None = None,
+    ) -> StartedAnswer:
+        observed = _Observed(corpus, self._service.recorder, recorded)
+        self._events = self._in_turn(place, deadline, make, observed=observed, keep=keep)
+        return StartedAnswer(corpus, self._events, observed.id)
+
+    async def _in_turn(
+        self,
+        place: Ticket,
+        limit: Deadline,
+        make: Callable[[Deadline], Events],
+        *,
+        observed: "_Observed",
+        keep: Callable[[Event], Awaitable[None]] | None,
+    ) -> Events:
+        """Yield the events in the question's turn: all that happens to them on their way happens here."""
         deadline = limit.sparing(limit.left_s() * LAST_WORDS_SHARE)
         reading = CancellableReader(make(deadline))
         try:
             if place.ahead:
-                yield steps.waiting(place.ahead)
+                yield observed.note(steps.waiting(place.ahead))
                 if not await _called(place, deadline):
                     error = _out_of_time("while it waited for others")
-                    yield steps.out_of_time(error.fact)
+                    yield observed.note(steps.out_of_time(error.fact))
                     for event in self._with_stop_told(Done.unanswered(TOO_BUSY, AnswerWarning.of(error))):
-                        yield event
+                        yield observed.note(event)
                     return
             while await reading.wait():
-                for event in self._with_stop_told(reading.take()):
-                    yield event
+                made = reading.take()
+                if keep is not None:
+                    await keep(made)
+                for event in self._with_stop_told(made):
+                    yield observed.note(event)
         except StopAsyncIteration:
             return
+        except Exception as error:
+            observed.failed(error)
+            raise
         finally:
             deadline.stop.set()
             self._leave_after(reading.close())
@@ -350,8 +393,39 @@ def _out_of_time(where: str) -> OutOfTimeError:
     )
 
 
-async def _nothing_to_read(error: UnknownCorpusError) -> Events:
-    yield Step("search", "**Searching** the default corpus.")
-    yield Step("found", f"**Nothing to search**: {error.public}")
+class _Observed:
+    """Tells who wants to know what passes of an answer: its request's watch, and the recorder if it is recorded."""
+
+    def __init__(self, corpus: str, recorder: Recorder, recorded: Inquiry | None) -> None:
+        self._watch = current_watch()
+        if self._watch is not None:
+            self._watch.answering(corpus)
+        self._recording = None if recorded is None else recorder.answer(recorded, corpus)
+        self.id = None if self._recording is None else self._recording.id
+
+    def note(self, event: Event) -> Event:
+        """Tell of an event before its reader has it, and return it."""
+        if self._watch is not None:
+            self._watch.note(event)
+        if self._recording is not None:
+            self._recording.note(event)
+        return event
+
+    def failed(self, error: Exception) -> None:
+        """Tell that the events broke off."""
+        if self._watch is not None:
+            self._watch.failed(error)
+
+
+async def _replayed(events: Iterable[Event], observed: _Observed) -> Events:
+    for event in events:
+        yield observed.note(event)
+
+
+def _nothing_to_read(error: UnknownCorpusError) -> tuple[Event, ...]:
     message = f"{steps.DONT_KNOW} This service has no documents yet. {error.public}"
-    yield Done.unanswered(message, AnswerWarning.of(error))
+    return (
+        Step("search", "**Searching** the default corpus."),
+        Step("found", f"**Nothing to search**: {error.public}"),
+        Done.unanswered(message, AnswerWarning.of(error)),
+    )

@@ -28,9 +28,11 @@ async def answer(body: AnswerBody, request: Request, service: ServiceDep, runner
     inquiry = Inquiry(body.question, top_k=body.top_k, query_time=body.query_time, writer=body.writer)
     pages = [page.value() for page in body.pages]
     asked = runner.answer_outside(
-        given.name, lambda deadline: given.stream(replace(inquiry, deadline=deadline), pages), body.writer
+        given.name,
+        lambda deadline: given.stream(replace(inquiry, deadline=deadline), pages),
+        body.writer,
+        recorded=inquiry,
     )
-    asked = asked.noted_by(service.recorder, inquiry)
     done = await finish(asked.events, request)
     links = service.links(request, asked.corpus)
     return JSONReply(QueryReply.build(done, links, include_context=body.include_context, answer_id=asked.id))

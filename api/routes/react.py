@@ -13,7 +13,7 @@ from fastapi.responses import StreamingResponse
 
 from api.answering.runner import QuestionRunner, RunnerDep, StartedAnswer
 from api.answering.sse import Pace, finish, stream_records
-from api.dependencies import Service, ServiceDep
+from api.dependencies import ServiceDep
 from api.described import replied, streamed
 from api.routes.papers import SCREENING_TOP_K, paper_question, warned
 from api.schemas.replies.answers import ReactRecord, ReactReply
@@ -38,7 +38,7 @@ async def react(body: ReactBody, request: Request, service: ServiceDep, runner: 
     """Answer from paragraphs of papers; `[n]` in the answer is the nth of `used_docs`."""
     writer, notices = chosen_writer(body, service.settings.llm)
     trail = _trail(body)
-    asked = await _asked(trail, body.corpus, writer, service, runner)
+    asked = await _asked(trail, body.corpus, writer, runner)
     done = await finish(asked.events, request)
     if done.answer is None and not done.passages:
         raise NothingFoundError(
@@ -57,19 +57,17 @@ async def react_streaming(body: ReactBody, service: ServiceDep, runner: RunnerDe
     """Stream `thoughts` and `used_docs` as they come, then `answer`: one JSON object a line."""
     writer, notices = chosen_writer(body, service.settings.llm)
     trail = _trail(body)
-    asked = await _asked(trail, body.corpus, writer, service, runner)
+    asked = await _asked(trail, body.corpus, writer, runner)
     events = with_notices(asked.events, notices)
     lines = stream_records(events, ReactView(trail), Pace())
     headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no", **warned(body, notices)}
     return StreamingResponse(lines, media_type="application/x-ndjson", headers=headers)
 
 
-async def _asked(
-    trail: PaperTrail, corpus: str | None, writer: str | None, service: Service, runner: QuestionRunner
-) -> StartedAnswer:
+async def _asked(trail: PaperTrail, corpus: str | None, writer: str | None, runner: QuestionRunner) -> StartedAnswer:
     return await runner.answer(
         corpus,
-        lambda engine, deadline: answer_from_papers(engine, trail, service.settings, deadline, asyncio.sleep),
+        lambda engine, deadline: answer_from_papers(engine, trail, deadline, asyncio.sleep),
         writer,
     )
 

@@ -5,8 +5,8 @@ Flow: `middleware.py` opens a `RequestWatch` -> `answering/runner.py` and `query
 """
 
 import time
-from collections.abc import AsyncGenerator, Iterator, Mapping
-from contextlib import aclosing, contextmanager, nullcontext
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from api.watching.metrics import Metrics
@@ -51,12 +51,23 @@ class RequestWatch:
         """Keep the question; of several, as of a report's parts, the first."""
         self.question = self.question or question
 
-    def answering(self, corpus: str, events: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, None]:
-        """Return the events of an answer from `corpus`, noted as they pass; closing them closes `events`."""
+    def answering(self, corpus: str) -> None:
+        """Learn that an answer from `corpus` is about to begin."""
         self.corpus = corpus
         if self._trace is not None:
             self._trace.begin()
-        return self._noting(events)
+
+    def note(self, event: Event) -> None:
+        """Learn the next event of the answer."""
+        if isinstance(event, Done):
+            self.author, self.reason, self.kept = event.synthesizer, event.gate_reason, event.cache_hit
+            self._metrics.answer(event)
+            if self._trace is not None:
+                self._trace.answered(self.question or "", event.message)
+
+    def failed(self, error: Exception) -> None:
+        """Learn that the answer broke off."""
+        self.failure = _code_of(error)
 
     @contextmanager
     def part(self, name: str) -> Iterator[None]:
@@ -90,23 +101,6 @@ class RequestWatch:
             facts = {"corpus": self.corpus, "author": self.author, "reason": self.reason, "kept": self.kept}
             known = {f"treeline.{name}": value for name, value in facts.items() if value is not None}
             self._trace.end(known, self.failure)
-
-    async def _noting(self, events: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, None]:
-        async with aclosing(events):
-            try:
-                async for event in events:
-                    if isinstance(event, Done):
-                        self._answered(event)
-                    yield event
-            except Exception as error:
-                self.failure = _code_of(error)
-                raise
-
-    def _answered(self, done: Done) -> None:
-        self.author, self.reason, self.kept = done.synthesizer, done.gate_reason, done.cache_hit
-        self._metrics.answer(done)
-        if self._trace is not None:
-            self._trace.answered(self.question or "", done.message)
 
 
 class Watching:

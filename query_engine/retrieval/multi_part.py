@@ -9,10 +9,11 @@ the budget of one search is full: an answer gets no more to read than any other,
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import zip_longest
-from typing import Protocol
+from typing import Any, Protocol
 
 from query_engine import steps
 from query_engine.answerability.classifier import Confidence
@@ -47,6 +48,7 @@ class SearchContext:
         min_confidence: from this on a part is covered.
         options: `budget_chars` and `top_k` of the merged list.
         deadline: of the question.
+        threads: where threads are put that may outlive gathering; the answer ends after them.
     """
 
     search: Callable[[str], Retrieval]
@@ -56,6 +58,7 @@ class SearchContext:
     min_confidence: float
     options: RetrievalSettings
     deadline: Deadline
+    threads: list[Future[Any]] = field(default_factory=list)
 
 
 class Evidence(Protocol):

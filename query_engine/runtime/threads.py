@@ -1,8 +1,8 @@
 """Blocking work in threads: read from the event loop, or from another thread that may stop waiting for it.
 
-Flow: `time_limit.py` reads the engine's plain iterator through `iterate_in_thread`; a language model, which may hang,
-is read through `BackgroundIterator`; the HTTP layer waits for events by `CancellableReader`. A thread cannot be ended
-from outside. So leaving tells it to stop, and what is held for it (a slot, a model) is given back when it has ended.
+`ThreadedGenerator` runs the engine's stages for a reader on the event loop; `BackgroundIterator` runs a language model,
+which may hang, for the stages; the HTTP layer waits for events by `CancellableReader`. A thread cannot be ended from
+outside. So leaving tells it to stop, and what is held for it (a slot, a model) is given back when it has ended.
 
 Each piece of work has its own thread and not one of a pool: a pool full of hung models would stop every question, and
 the interpreter could not exit before they do.
@@ -17,12 +17,14 @@ from collections.abc import AsyncGenerator, Callable, Collection, Generator, Ite
 from concurrent.futures import Future
 from contextlib import closing
 from queue import Empty, SimpleQueue
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
+from errors import OutOfTimeError
 from query_engine.runtime.deadline import Deadline
 
 # How soon those who wait notice that the client has left, or that the deadline was brought forward.
 POLL_S = 0.1
+LIMIT_REACHED = "The time limit of this question was reached."
 
 Result = TypeVar("Result")
 
@@ -60,12 +62,15 @@ class BackgroundIterator(Generic[Result]):
 
     Args:
         make: returns the iterator, which should end soon after the event it is given has been set.
+
+    Attributes:
+        thread: done when the iterator has ended, however it ended.
     """
 
     def __init__(self, make: Callable[[threading.Event], Iterator[Result]]) -> None:
         self._stop = threading.Event()
         self._arrived: SimpleQueue[tuple[Result] | None] = SimpleQueue()
-        self._thread = start_thread(lambda: self._run(make))
+        self.thread = start_thread(lambda: self._run(make))
 
     def read(self, deadline: Deadline) -> Iterator[Result]:
         """Yield the items as they come.
@@ -85,16 +90,12 @@ class BackgroundIterator(Generic[Result]):
                     raise TimeoutError from None
                 continue
             if item is None:
-                return self._thread.result()
+                return self.thread.result()
             yield item[0]
 
     def stop(self) -> None:
         """Tell the iterator to end; does not wait."""
         self._stop.set()
-
-    def join(self) -> None:
-        """Wait until the thread has ended, however it ends."""
-        self._thread.exception()
 
     def _run(self, make: Callable[[threading.Event], Iterator[Result]]) -> None:
         try:
@@ -151,41 +152,6 @@ async def ended(thread: "asyncio.Future[Result]") -> None:
         thread.exception()
 
 
-async def iterate_in_thread(
-    make: Callable[[], Generator[Result, None, None]], stop: threading.Event
-) -> AsyncGenerator[Result, None]:
-    """Yield what the generator made by `make` yields in a thread, which is awaited at the end.
-
-    Args:
-        make: called in the thread.
-        stop: set when the reader has left; the generator is closed at its next item.
-
-    Raises:
-        Exception: from the generator, after everything it had yielded.
-    """
-    loop = asyncio.get_running_loop()
-    items: asyncio.Queue[tuple[Result] | None] = asyncio.Queue()
-
-    def work() -> None:
-        try:
-            with closing(make()) as made:
-                for item in made:
-                    loop.call_soon_threadsafe(items.put_nowait, (item,))
-                    if stop.is_set():
-                        return
-        finally:
-            loop.call_soon_threadsafe(items.put_nowait, None)
-
-    worker = asyncio.wrap_future(start_thread(work))
-    try:
-        while (item := await items.get()) is not None:
-            yield item[0]
-        await asyncio.shield(worker)
-    finally:
-        stop.set()
-        await ended(worker)
-
-
 async def first_done(futures: Collection[asyncio.Future[Any]], deadline: Deadline) -> set[asyncio.Future[Any]]:
     """Return those that are done, as soon as one is; none at the deadline, even if it is brought forward meanwhile."""
     while True:
@@ -193,6 +159,60 @@ async def first_done(futures: Collection[asyncio.Future[Any]], deadline: Deadlin
         done, _ = await asyncio.wait(futures, timeout=min(left_s, POLL_S), return_when=asyncio.FIRST_COMPLETED)
         if done or left_s <= POLL_S:
             return done
+
+
+class ThreadedGenerator(Generic[Result]):
+    """Runs a generator in a thread; iterate over it on the event loop that makes it, and close it.
+
+    Args:
+        make: returns the generator; called in the thread.
+        deadline: ends the iteration. Its `stop` is set when the reader leaves, and closes the generator at its next
+            item.
+    """
+
+    def __init__(self, make: Callable[[], Generator[Result, None, None]], deadline: Deadline) -> None:
+        self._make = make
+        self._deadline = deadline
+        self._loop = asyncio.get_running_loop()
+        self._items: asyncio.Queue[tuple[Result] | None] = asyncio.Queue()
+        self._worker = asyncio.wrap_future(start_thread(self._run))
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Result:
+        """Return the next item.
+
+        Raises:
+            StopAsyncIteration: the generator has ended.
+            OutOfTimeError: the deadline has passed, perhaps because it was brought forward meanwhile.
+            Exception: from the generator, after everything it yielded.
+        """
+        coming = asyncio.ensure_future(self._items.get())
+        try:
+            if not await first_done({coming}, self._deadline):
+                raise OutOfTimeError(LIMIT_REACHED, "Raise the limit, or ask for less.")
+        finally:
+            coming.cancel()
+        if (item := coming.result()) is None:
+            await self._worker
+            raise StopAsyncIteration
+        return item[0]
+
+    async def close(self) -> None:
+        """Stop the generator and wait until its thread has ended."""
+        self._deadline.stop.set()
+        await ended(self._worker)
+
+    def _run(self) -> None:
+        try:
+            with closing(self._make()) as made:
+                for item in made:
+                    self._loop.call_soon_threadsafe(self._items.put_nowait, (item,))
+                    if self._deadline.stop.is_set():
+                        return
+        finally:
+            self._loop.call_soon_threadsafe(self._items.put_nowait, None)
 
 
 class CancellableReader(Generic[Result]):

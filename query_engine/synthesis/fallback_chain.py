@@ -10,6 +10,8 @@ import re
 import threading
 import time
 from collections.abc import Generator, Iterator, Sequence
+from concurrent.futures import Future, wait
+from typing import Any
 
 from llama_index.core.base.response.schema import Response
 from llama_index.core.instrumentation.events.synthesis import SynthesizeEndEvent, SynthesizeStartEvent
@@ -61,6 +63,7 @@ class Answer:
         text: what it wrote.
         citations: what it cited.
         cited: how many quotes `citations` had recorded when the last piece of `text` was written.
+        threads: those that work for it beside its stages: language models, rounds of research and their searches.
     """
 
     def __init__(self, question: str, query_time: str | None = None, *, explains: bool = True) -> None:
@@ -75,7 +78,7 @@ class Answer:
         self.timings_ms: dict[str, float] = {}
         self.fingerprint = ""
         self._started = time.perf_counter()
-        self._models: list[BackgroundIterator[tuple[Piece, int]]] = []
+        self.threads: list[Future[Any]] = []
         self.begin(None)
 
     def begin(self, synthesizer: str | None) -> None:
@@ -147,13 +150,14 @@ class Answer:
             # What ends with the text is cited after it.
             yield "", citations.recorded
 
-        self._models.append(BackgroundIterator(pieces))
-        return self._models[-1]
+        reading = BackgroundIterator(pieces)
+        self.threads.append(reading.thread)
+        return reading
 
     def join(self) -> None:
-        """Wait until the threads of all language models have ended."""
-        for model in self._models:
-            model.join()
+        """Wait until `threads` have ended, and those that they add meanwhile; blocks."""
+        for thread in self.threads:
+            wait([thread])
 
     def out_of_time(self, reason: str) -> Iterator[Event]:
         """Close the answer with what was written."""

@@ -93,9 +93,9 @@ def _ours(engine: Engine, _data_set: DataSet, _settings: Settings) -> Iterator[S
 
 
 @contextmanager
-def _agent(engine: Engine, _data_set: DataSet, settings: Settings) -> Iterator[System]:
+def _agent(engine: Engine, _data_set: DataSet, _settings: Settings) -> Iterator[System]:
     """The research loop over our engine."""
-    yield streaming("agent", lambda inquiry: stream(engine, inquiry, settings), stored_text(engine), mode="agent")
+    yield streaming("agent", lambda inquiry: stream(engine, inquiry), stored_text(engine), mode="agent")
 
 
 @contextmanager

@@ -105,11 +105,9 @@ def test_a_server_that_dies_in_mid_loop_ends_in_quotes(client: TestClient, serve
     assert any(step.startswith("**The openai model failed**") for step in steps)
 
 
-async def test_a_reader_that_leaves_stops_the_model_and_all_threads(
-    engine: Engine, settings: Settings, server: ScriptedLLM
-) -> None:
+async def test_a_reader_that_leaves_stops_the_model_and_all_threads(engine: Engine, server: ScriptedLLM) -> None:
     server.play(QUERIES, Script(text="<useful-docs>1 ", endless=True, token_s=0.001))
-    events: AsyncGenerator[Event, None] = stream(engine, Inquiry(QUESTION, mode="agent"), settings)
+    events: AsyncGenerator[Event, None] = stream(engine, Inquiry(QUESTION, mode="agent"))
 
     async with aclosing(events):
         async for event in events:

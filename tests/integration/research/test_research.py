@@ -133,7 +133,7 @@ async def test_another_search_stands_in_for_the_corpus(corpus: Corpus) -> None:
     def web(_question: str, _deadline: Deadline, /) -> Retrieval:
         return Retrieval((page,), {}, (AnswerWarning("pages_unread", "One page could not be read."),))
 
-    events = stream(engine(corpus), Inquiry(QUESTION, mode="agent"), Settings(), web)
+    events = stream(engine(corpus), Inquiry(QUESTION, mode="agent"), web)
     _, done = await read(events)
 
     assert done.answer == "Albert Betz published the rotor limit in 1919. [1]"
@@ -152,7 +152,7 @@ async def test_when_the_client_leaves_the_loop_and_its_threads_end(corpus: Corpu
         raise AssertionError("nobody left")
 
     one = engine(corpus, ReplyingLLM(reply=lambda _: "none"))
-    events = stream(one, Inquiry(QUESTION, mode="agent"), Settings(), search)
+    events = stream(one, Inquiry(QUESTION, mode="agent"), search)
     async with aclosing(events):
         async for event in events:
             if isinstance(event, Step) and "Round 1" in event.text:
@@ -172,7 +172,7 @@ async def test_at_the_deadline_the_answer_ends_in_time(corpus: Corpus) -> None:
     inquiry = Inquiry(QUESTION, mode="agent", deadline=Deadline(0.3))
     seen: list[Event] = []
     one = engine(corpus, ReplyingLLM(reply=lambda _: "none"))
-    async with aclosing(stream(one, inquiry, Settings(), search)) as events:
+    async with aclosing(stream(one, inquiry, search)) as events:
         async for event in events:
             seen.append(event)
             if isinstance(event, Done):

@@ -2,6 +2,8 @@
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, wait
+from typing import Any
 
 import pytest
 
@@ -75,6 +77,7 @@ def research(
     *,
     deadline: Deadline | None = None,
     search: Callable[..., Retrieval] | None = None,
+    threads: list[Future[Any]] | None = None,
 ) -> Research:
     context = SearchContext(
         lambda query: world.search(query, Deadline(9)),
@@ -84,6 +87,7 @@ def research(
         0.5,
         RetrievalSettings(),
         deadline or Deadline(60),
+        [] if threads is None else threads,
     )
     return Research(question, context, Tools(search or world.search, helper))
 
@@ -247,10 +251,11 @@ def test_a_search_that_hangs_is_left_behind_at_the_limit_and_waited_for_at_the_e
         return world.search(query, limit)
 
     llm = course("<query>gearbox wear</query>", review("1", "yes"))
-    one = research(world, asker(llm), deadline=Deadline(60, clock), search=search)
+    threads: list[Future[Any]] = []
+    one = research(world, asker(llm), deadline=Deadline(60, clock), search=search, threads=threads)
     run(one)
     released.set()
-    one.ended()
+    wait(threads, timeout=10)
 
     assert "search_failed" in codes(one)
     assert one.retrieval.passages[0].doc_id == "betz.md"
@@ -266,10 +271,11 @@ def test_a_client_that_leaves_ends_the_loop_with_all_its_threads() -> None:
         limit.check_wanted("in the search")
         return world.search(query, limit)
 
-    one = research(world, asker(course("none")), SIMPLE, deadline=deadline, search=leave)
+    threads: list[Future[Any]] = []
+    one = research(world, asker(course("none")), SIMPLE, deadline=deadline, search=leave, threads=threads)
     with pytest.raises(OutOfTimeError):
         run(one)
-    one.ended()
+    wait(threads, timeout=10)
 
     assert question_threads_end()
 
@@ -284,11 +290,12 @@ def test_a_reader_that_closes_the_steps_ends_the_loop() -> None:
         limit.check_wanted("in the search")
         raise AssertionError("nobody left")
 
-    one = research(World({}), asker(course("none")), SIMPLE, deadline=deadline, search=search)
+    threads: list[Future[Any]] = []
+    one = research(World({}), asker(course("none")), SIMPLE, deadline=deadline, search=search, threads=threads)
     steps = one.steps()
     assert next(steps).kind == "search"
     steps.close()  # type: ignore[attr-defined]
-    one.ended()
+    wait(threads, timeout=10)
 
     assert stopped.is_set()
     assert question_threads_end()

@@ -12,7 +12,7 @@ from tests.fakes.engines import FakeEngine, a_done
 async def test_a_single_pass_is_the_engine_own() -> None:
     engine = FakeEngine([Step("search", "x"), a_done()])
 
-    events = [event async for event in stream(engine, Inquiry("Who?"), Settings())]
+    events = [event async for event in stream(engine, Inquiry("Who?"))]
 
     assert len(events) == 2
     assert engine.gathers == [None]
@@ -22,7 +22,7 @@ async def test_the_other_modes_gather_otherwise() -> None:
     engine = FakeEngine([a_done()])
 
     for mode in ("agent", "auto"):
-        [event async for event in stream(engine, Inquiry("Who?", mode=mode), Settings())]
+        [event async for event in stream(engine, Inquiry("Who?", mode=mode))]
 
     assert None not in engine.gathers
 
@@ -41,7 +41,7 @@ async def test_programs_ask_in_the_mode_of_the_settings() -> None:
 async def test_closing_closes_the_engine_stream() -> None:
     engine = FakeEngine([Step("search", "x"), a_done()])
 
-    async with aclosing(stream(engine, Inquiry("Who?", mode="agent"), Settings())) as events:
+    async with aclosing(stream(engine, Inquiry("Who?", mode="agent"))) as events:
         await anext(events)
 
     assert (engine.started, engine.ended) == (1, 1)

@@ -100,7 +100,7 @@ async def answered(engine: Engine, deadline_s: float = 240) -> tuple[Done, list[
         pauses.append(seconds)
 
     trail = PaperTrail(PaperQuestion(ASK["question"], top_k=3, topic="covid", screening_top_k=100))
-    events = [event async for event in react(engine, trail, OPEN, Deadline(deadline_s), sleep)]
+    events = [event async for event in react(engine, trail, Deadline(deadline_s), sleep)]
     done = events[-1]
     assert isinstance(done, Done)
     assert trail.paragraphs(done.passages)

@@ -3,18 +3,18 @@
 import asyncio
 import threading
 from collections.abc import AsyncGenerator, Generator, Iterator
-from contextlib import aclosing
 from contextvars import ContextVar
 from functools import partial
 
 import pytest
 
+from errors import OutOfTimeError
 from query_engine.runtime.deadline import Deadline
 from query_engine.runtime.threads import (
     BackgroundIterator,
     CancellableReader,
+    ThreadedGenerator,
     in_thread,
-    iterate_in_thread,
     side_by_side,
 )
 
@@ -23,7 +23,7 @@ async def test_items_come_in_order() -> None:
     def work() -> Generator[str, None, None]:
         yield from "abc"
 
-    assert [item async for item in iterate_in_thread(work, threading.Event())] == ["a", "b", "c"]
+    assert [item async for item in ThreadedGenerator(work, Deadline(60))] == ["a", "b", "c"]
 
 
 async def test_an_error_comes_after_the_items_before_it() -> None:
@@ -31,14 +31,14 @@ async def test_an_error_comes_after_the_items_before_it() -> None:
         yield "a"
         raise RuntimeError("cut")
 
-    items = iterate_in_thread(work, threading.Event())
+    items = ThreadedGenerator(work, Deadline(60))
     assert await anext(items) == "a"
     with pytest.raises(RuntimeError, match="cut"):
         await anext(items)
 
 
-async def test_leaving_stops_the_generator_and_waits_for_its_end() -> None:
-    stop, ended = threading.Event(), threading.Event()
+async def test_closing_stops_the_generator_and_waits_for_its_end() -> None:
+    deadline, ended = Deadline(60), threading.Event()
 
     def work() -> Generator[str, None, None]:
         try:
@@ -47,10 +47,10 @@ async def test_leaving_stops_the_generator_and_waits_for_its_end() -> None:
         finally:
             ended.set()
 
-    async with aclosing(iterate_in_thread(work, stop)) as items:
-        async for _ in items:
-            break
-    assert stop.is_set()
+    items = ThreadedGenerator(work, deadline)
+    await anext(items)
+    await items.close()
+    assert deadline.stop.is_set()
     assert ended.is_set()
 
 
@@ -61,10 +61,29 @@ async def test_the_event_loop_runs_on_while_the_generator_blocks() -> None:
         release.wait()
         yield "done"
 
-    reading = asyncio.create_task(anext(iterate_in_thread(work, threading.Event())))
+    reading = asyncio.create_task(anext(ThreadedGenerator(work, Deadline(60))))
     await asyncio.sleep(0)
     release.set()  # only a free event loop gets here
     assert await reading == "done"
+
+
+async def test_the_reader_goes_on_at_the_deadline_while_the_generator_hangs() -> None:
+    release, ended = threading.Event(), threading.Event()
+
+    def work() -> Generator[str, None, None]:
+        yield "a"
+        release.wait()
+        ended.set()
+        yield "b"
+
+    items = ThreadedGenerator(work, Deadline(0.05))
+    assert await anext(items) == "a"
+    with pytest.raises(OutOfTimeError):
+        await anext(items)
+    assert not ended.is_set()
+    release.set()
+    await items.close()
+    assert ended.is_set()
 
 
 def test_a_background_iterator_gives_its_items_and_its_error() -> None:
@@ -96,7 +115,7 @@ def test_the_reader_of_a_hung_iterator_goes_on_at_its_deadline() -> None:
         next(items)
     background.stop()
     release.set()
-    background.join()
+    background.thread.exception(timeout=10)
     assert told.is_set()
 
 

@@ -9,8 +9,7 @@ import pytest
 
 from errors import LLMError, OutOfTimeError
 from query_engine.runtime.deadline import Deadline
-from query_engine.runtime.threads import iterate_in_thread
-from query_engine.runtime.time_limit import in_time
+from query_engine.runtime.threads import ThreadedGenerator
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.citations import Citations
 from query_engine.schema.events import Done, Event, Restarted, Step, Token
@@ -67,7 +66,7 @@ def an_answer() -> Answer:
     return answer
 
 
-def written(
+async def written(
     answer: Answer, model: Writer, seconds: float = PATIENCE_S, quoting: Synthesizer | None = None
 ) -> AsyncGenerator[Event, None]:
     """Read an answer as the engine does."""
@@ -80,7 +79,15 @@ def written(
         finally:
             answer.join()
 
-    return in_time(iterate_in_thread(stages, deadline.stop), deadline, answer.out_of_time)
+    events = ThreadedGenerator(stages, deadline)
+    try:
+        async for event in events:
+            yield event
+    except OutOfTimeError as error:
+        for event in answer.out_of_time(error.fact):
+            yield event
+    finally:
+        await events.close()
 
 
 async def the_end_of(events: AsyncGenerator[Event, None]) -> Done:
