@@ -196,8 +196,6 @@ class Engine:
             yield steps.filtered_out()
             yield answer.done("no_retrieval", message=steps.FILTERED_OUT)
             return
-        if inquiry.mode == "agent" and self.helper is None:
-            answer.warnings.append(ONE_SEARCH)
         gathering = gather(question, self._context(inquiry, versions, answer, deadline))
         yield from gathering.steps()
         retrieval = gathering.retrieval
@@ -207,6 +205,8 @@ class Engine:
         answer.passages = tuple(one.passage for one in answer.sources) or retrieval.passages
         answer.passages = answer.passages[: inquiry.top_k]
         answer.warnings += retrieval.warnings
+        if inquiry.mode == "agent" and self.helper is None:
+            answer.warnings.append(ONE_SEARCH)
         yield from steps.found(answer.passages)
         yield Retrieved(answer.passages)
         confidence = gathering.confidence(self._judge(question, retrieval.passages))

@@ -51,7 +51,7 @@ def engine(corpus: Corpus, llm: FakeLLM | None = None, *synthesizers: Writer) ->
 
 
 def asked(one: Engine, question: str = QUESTION, mode: str = "agent", **more: object) -> AsyncGenerator[Event, None]:
-    return stream(one, Inquiry(question, mode=mode, **more), Settings())  # type: ignore[arg-type]
+    return stream(one, Inquiry(question, mode=mode, **more))  # type: ignore[arg-type]
 
 
 async def read(events: AsyncGenerator[Event, None]) -> tuple[list[Event], Done]:
