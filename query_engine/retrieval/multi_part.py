@@ -22,7 +22,6 @@ from query_engine.question.decompose import Plan
 from query_engine.question.identifiers import identifiers
 from query_engine.runtime.deadline import Deadline
 from query_engine.runtime.threads import side_by_side
-from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Step
 from query_engine.schema.passage import Passage
 from query_engine.schema.retrieval_result import Retrieval
@@ -128,13 +127,20 @@ class Gathering:
             ]
             self.parts = [replace(one, sufficient=True) for one in judged] if plan.names else judged
             yield steps.covered(self.parts)
-        # What a translation finds comes first.
-        retrievals = [whole, *found] if plan.parts else [*found, whole]
+        retrievals = [whole, *found]
         timings_ms = {"retrieve": round((time.perf_counter() - started) * 1000, 1)}
         warnings = dict.fromkeys([*plan.warnings, *(warning for one in retrievals for warning in one.warnings)])
-        self.retrieval = _merged(retrievals, self._context.options, timings_ms, tuple(warnings))
         if plan.translation:
-            self._whole = self._context.judge(plan.translation, self.retrieval.passages)
+            # The question's own words find what has nothing to do with it: they are of another language.
+            lists = [(*found[0].passages, *whole.passages)]
+            others = [(*found[0].left_out, *whole.passages, *whole.left_out)]
+        else:
+            lists = [one.passages for one in retrievals]
+            others = [(*one.passages, *one.left_out) for one in retrievals]
+        passages = merge(lists, self._context.options)
+        self.retrieval = Retrieval(passages, timings_ms, tuple(warnings), _besides(passages, others))
+        if plan.translation:
+            self._whole = self._context.judge(plan.translation, passages)
         yield from map(steps.left_out, self.retrieval.warnings)
 
     def _is_named(self, name: str, question: str, passages: Sequence[Passage]) -> bool:
@@ -162,19 +168,12 @@ class Gathering:
         return max(judged, key=lambda one: one.value)
 
 
-def _merged(
-    retrievals: Sequence[Retrieval],
-    options: RetrievalSettings,
-    timings_ms: dict[str, float],
-    warnings: tuple[AnswerWarning, ...],
-) -> Retrieval:
-    """Return one retrieval: passages within the budget, and in turns what of each was left out."""
-    passages = merge([one.passages for one in retrievals], options)
-    rows = zip_longest(*((*one.passages, *one.left_out) for one in retrievals))
-    others = {passage.node_id: passage for row in rows for passage in row if passage is not None}
+def _besides(passages: Sequence[Passage], lists: Iterable[Sequence[Passage]]) -> tuple[Passage, ...]:
+    """Return what the lists hold beside the passages: the first of each, then the second of each, and so on."""
+    others = {one.node_id: one for row in zip_longest(*lists) for one in row if one is not None}
     for passage in passages:
         others.pop(passage.node_id, None)
-    return Retrieval(passages, timings_ms, warnings, tuple(others.values()))
+    return tuple(others.values())
 
 
 def judge_part(part: str, parts: Iterable[str], passages: tuple[Passage, ...], context: SearchContext) -> PartEvidence:

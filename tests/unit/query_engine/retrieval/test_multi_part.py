@@ -102,7 +102,7 @@ def test_a_translation_is_searched_for_too_what_it_finds_comes_first_and_it_is_j
     (told,) = steps_of(gathering)
 
     assert "Qui est grand ?" in told.text
-    assert [passage.text for passage in gathering.retrieval.passages] == ["Mars est grand.", "Planets.", "Vénus."]
+    assert [passage.text for passage in gathering.retrieval.passages] == ["Mars est grand.", "Vénus.", "Planets."]
     assert gathering.confidence(sure(0.1)).value == 0.8
     assert gathering.parts == []
 
