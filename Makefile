@@ -58,13 +58,13 @@ PYTEST := $(PY) -m pytest -n auto --dist loadfile
 test: $(VENV)/.dev  ## run the tests, without the slow ones
 	@$(PYTEST) -m 'not slow'
 
-# What cannot be installed beside the rest: .venv-client, .venv-deepeval.
+# What is not installed beside the rest: .venv-client, .venv-deepeval, .venv-sbom.
 .venv-%/.done: requirements-%.txt | $(PY)
 	@$(PY) -m venv --clear $(@D)
 	@$(@D)/bin/python -m pip install -qq --disable-pip-version-check -r $<
 	@touch $@
 
-test-slow: $(VENV)/.dev .venv-client/.done .venv-deepeval/.done  ## run the slow tests: Ray, measurements, language models, crashes
+test-slow: $(VENV)/.dev .venv-client/.done .venv-deepeval/.done .venv-sbom/.done  ## run the slow tests: Ray, measurements, language models, crashes
 	@$(PYTEST) -m slow
 
 test-all: test test-slow  ## run the whole suite
@@ -140,7 +140,7 @@ audit: $(VENV)/.dev  ## ask for known vulnerabilities of all packages (needs the
 	@$(VENV)/bin/uv tool run --quiet pip-audit==2.10.1 --strict --disable-pip --no-deps \
 		--requirement constraints.txt --requirement requirements-models.txt $$($(PY) -m supply_chain.audit)
 
-sbom: $(VENV)/.dev  ## list what the image installs as CycloneDX, in var/sbom.json
+sbom: .venv-sbom/.done  ## list what the image installs as CycloneDX, in var/sbom.json
 	@mkdir -p var
-	@$(VENV)/bin/cyclonedx-py requirements requirements.lock --output-reproducible --output-file var/sbom.json
+	@.venv-sbom/bin/cyclonedx-py requirements requirements.lock --output-reproducible --output-file var/sbom.json
 	@echo 'var/sbom.json'

@@ -15,7 +15,7 @@ ROOMS = ("index", "ingestion", "query_engine", "sources", "research", "pipelines
 PROJECT = tomllib.loads((HOME / "pyproject.toml").read_text())["project"]
 EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
 # The packaged models are installed without their dependencies, the others in environments of their own.
-APART = ("requirements-models.txt", "requirements-deepeval.txt", "requirements-client.txt")
+APART = ("requirements-models.txt", "requirements-deepeval.txt", "requirements-client.txt", "requirements-sbom.txt")
 
 
 def pins(lines: Iterable[str]) -> dict[str, str]:

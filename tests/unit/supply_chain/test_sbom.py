@@ -2,26 +2,24 @@
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from cyclonedx.schema import SchemaVersion
-from cyclonedx.validation.json import JsonStrictValidator
 
 from settings import HOME
 from supply_chain.requirements import pinned
 
+CYCLONEDX = HOME / ".venv-sbom/bin/cyclonedx-py"
+
 
 @pytest.mark.slow
+@pytest.mark.skipif(not CYCLONEDX.exists(), reason="there is no .venv-sbom: `make test-slow` makes it")
 def test_the_bill_of_materials_is_valid_and_has_every_package_of_the_lock(tmp_path: Path) -> None:
     out = tmp_path / "sbom.json"
-    command = [sys.executable, "-m", "cyclonedx_py", "requirements", "requirements.lock", "--output-file", str(out)]
+    command = [str(CYCLONEDX), "requirements", "requirements.lock", "--validate", "--output-file", str(out)]
     subprocess.run(command, cwd=HOME, check=True, capture_output=True, timeout=300)
 
-    text = out.read_text()
-    assert JsonStrictValidator(SchemaVersion.from_version(json.loads(text)["specVersion"])).validate_str(text) is None
-    components = {one["name"]: one for one in json.loads(text)["components"]}
+    components = {one["name"]: one for one in json.loads(out.read_text())["components"]}
     assert {name: one["version"] for name, one in components.items()} == pinned("requirements.lock")
     for one in components.values():
         references = [found for found in one["externalReferences"] if found.get("hashes")]
