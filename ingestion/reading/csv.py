@@ -16,10 +16,10 @@ from itertools import chain
 
 from errors import UnreadableError
 from index.documents.store import Document
-from index.documents.structure import Structure, placeholder
+from index.documents.structure import placeholder
 from ingestion.reading.column_names import header_span, is_comment, joined_names
-from ingestion.reading.records import REMEDY, documents, has_text
-from ingestion.reading.text import clean_body, encoding_of, one_line, title_from_name
+from ingestion.reading.records import REMEDY, documents, finished_table, has_text
+from ingestion.reading.text import encoding_of, one_line
 from ingestion.reading.text_builder import TextBuilder
 
 MAX_LINE_CHARS = 16_000_000
@@ -106,8 +106,7 @@ def _table(
         if len(builder) > max_chars:
             fact = f"The table is longer than {max_chars:,} characters."
             raise UnreadableError(fact, "Split it, or raise RAG_INGEST__MAX_DOCUMENT_CHARS.")
-    text, blocks = builder.finished()
-    yield Document(doc_id, title_from_name(doc_id), clean_body(text), source=doc_id, structure=Structure(blocks))
+    yield finished_table(builder, doc_id)
 
 
 def _record(row: Row | UnreadableError, number: int, columns: Row) -> dict[str, object] | UnreadableError:

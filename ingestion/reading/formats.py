@@ -140,13 +140,13 @@ def _items(  # noqa: C901 - one branch a format
             suffix = PurePath(inner_name(doc_id)).suffix.lower()
             yield LeftOut(doc_id, f"Of {suffix} files only manual pages are read, and this is not one.")
         case "jsonl":
-            yield from read_jsonl(stream, doc_id, size)
+            yield from read_jsonl(stream, doc_id, size, options.max_chars)
         case "csv":
             yield from read_csv(stream, doc_id, options.max_chars)
         case "parquet":
             from ingestion.reading.parquet import read_parquet  # noqa: PLC0415
 
-            yield from read_parquet(_seekable(stream, size, options.max_bytes), doc_id)
+            yield from read_parquet(_seekable(stream, size, options.max_bytes), doc_id, options.max_chars)
         case "image":
             if not options.ocr:
                 raise UnreadableError("The file holds a picture.", TURN_ON_OCR)

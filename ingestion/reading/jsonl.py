@@ -1,33 +1,47 @@
-"""Read JSON Lines: one record a line, one document a record.
+"""Read JSON Lines: one record a line, one document a record; a table where the first record has no text.
 
-Flow: open file -> **here** -> `records.py` -> a stream of `Document`s. Never holds more than one line.
+Flow: open file -> **here** -> `records.py` -> a stream of `Document`s. Never holds more than one line of text.
 
 A line that cannot be used is reported by its number and the other lines go on.
 """
 
 import json
+import math
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any, BinaryIO, NoReturn
 
 from errors import UnreadableError
 from index.documents.store import Document
-from ingestion.reading.records import REMEDY, documents
+from ingestion.reading.records import REMEDY, documents, holds_text, table
 
 MAX_LINE_BYTES = 16_000_000
 
 
-def read_jsonl(stream: BinaryIO, doc_id: str, size: int) -> Iterator[Document | UnreadableError]:
+def read_jsonl(
+    stream: BinaryIO, doc_id: str, size: int, max_chars: float = math.inf
+) -> Iterator[Document | UnreadableError]:
     """Yield a document, or the reason why there is none, for each line that is not blank.
 
     Args:
         stream: at its beginning.
         doc_id: the file; records without an id are named after it and their line.
         size: bytes to read; what is appended meanwhile belongs to the next run.
+        max_chars: length at which a table is refused.
 
     Raises:
-        UnreadableError: the file as a whole is not UTF-8.
+        UnreadableError: the file as a whole is not UTF-8, or a table too long.
     """
-    return documents(_numbered_records(stream, size), doc_id, "Line")
+    records = _numbered_records(stream, size)
+    first: list[tuple[int, dict[str, Any] | UnreadableError]] = []
+    for number, record in records:
+        first.append((number, record))
+        if not isinstance(record, UnreadableError):
+            if not holds_text(record):
+                yield from table(chain(first, records), doc_id, max_chars)
+                return
+            break
+    yield from documents(chain(first, records), doc_id, "Line")
 
 
 def parse(text: str, name: str) -> Any:

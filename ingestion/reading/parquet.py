@@ -1,8 +1,9 @@
-"""Read Parquet: one row a record, one document a row, a few hundred rows at a time.
+"""Read Parquet: one row a record, one document a row, a few hundred rows at a time; a table where no column has text.
 
 Flow: open file -> **here** -> `records.py` -> a stream of `Document`s.
 """
 
+import math
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
@@ -11,27 +12,30 @@ from pyarrow import parquet
 
 from errors import UnreadableError
 from index.documents.store import Document
-from ingestion.reading.records import TEXT_KEYS, documents, has_text
+from ingestion.reading.records import documents, has_text, table
 
 MAGIC = b"PAR1"
 _BATCH_ROWS = 256
 
 
-def read_parquet(stream: BinaryIO, doc_id: str) -> Iterator[Document | UnreadableError]:
+def read_parquet(stream: BinaryIO, doc_id: str, max_chars: float = math.inf) -> Iterator[Document | UnreadableError]:
     """Yield a document, or the reason why there is none, for each row.
 
+    Args:
+        stream: at its beginning.
+        doc_id: the file.
+        max_chars: length at which a table is refused.
+
     Raises:
-        UnreadableError: no Parquet, damaged, or without a column of text; rows before the damage are yielded.
+        UnreadableError: no Parquet, damaged, or a table too long; rows with text before the damage are yielded.
     """
     try:
         file = parquet.ParquetFile(stream, pre_buffer=False)
     except (pa.ArrowException, OSError) as error:
         raise UnreadableError("This is not a Parquet file, or a damaged one.", "Export it again.") from error
     columns = [column.name for column in file.schema_arrow if _is_usable(column.type)]
-    if not has_text(columns):
-        fact = f"The table has no column of text called {', '.join(TEXT_KEYS)}; it has {', '.join(columns)[:300]}."
-        raise UnreadableError(fact, "Rename the column that holds the text.")
-    yield from documents(_numbered_rows(file, columns), doc_id, "Row")
+    rows = _numbered_rows(file, columns)
+    yield from documents(rows, doc_id, "Row") if has_text(columns) else table(rows, doc_id, max_chars)
 
 
 def _numbered_rows(file: parquet.ParquetFile, columns: list[str]) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -1,10 +1,12 @@
-"""Records with named fields (JSON objects, rows of CSV and Parquet) to documents, one a record.
+"""Records with named fields (JSON objects, rows of CSV and Parquet) to documents: one a record, or one table of all.
 
-Flow: `jsonl.py`, `json.py`, `csv.py`, `parquet.py` -> **here** -> `Document`s. Pure; holds the ids seen, no record.
+Flow: `jsonl.py`, `json.py`, `csv.py`, `parquet.py` -> **here** -> `Document`s. Pure; holds the ids seen, and of records
+without text what they say.
 
 Field names are those of common collections: plain JSONL, FineWeb and search results made of it, ClueWeb22.
 """
 
+import math
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,12 +14,16 @@ from typing import Any
 
 from errors import UnreadableError
 from index.documents.store import Document
+from index.documents.structure import Structure
 from ingestion.reading import fields
-from ingestion.reading.text import clean, one_line
+from ingestion.reading.text import clean, clean_body, one_line, title_from_name
+from ingestion.reading.text_builder import TextBuilder
 
 ID_KEYS = ("doc_id", "id", "_id", "docid")
 TEXT_KEYS = ("text", "contents", "body")
 MAX_ID_CHARS = 500
+# A longer list of numbers is a vector.
+MAX_NUMBERS = 50
 REMEDY = "Correct it or remove it."
 _PLAIN = (*ID_KEYS, *TEXT_KEYS, "title", "url", "language")
 _CLUEWEB = {
@@ -36,6 +42,61 @@ Record = Mapping[str, Any]
 def has_text(names: Iterable[str]) -> bool:
     """Tell whether one of these columns holds the text of a document."""
     return any(_known_name(name) in TEXT_KEYS for name in names)
+
+
+def holds_text(record: Record) -> bool:
+    """Tell whether a record has a field for the text of a document."""
+    return has_text(name for name, value in record.items() if isinstance(value, str))
+
+
+def table(
+    records: Iterable[tuple[int, Record | UnreadableError]], file_id: str, max_chars: float = math.inf
+) -> Iterator[Document | UnreadableError]:
+    """Yield one document of records without text, `field: value` a line, and the reason why some cannot be used.
+
+    Args:
+        records: as for `documents`.
+        file_id: the file.
+        max_chars: length at which the table is refused.
+
+    Raises:
+        UnreadableError: it is longer, nested too deeply, or empty.
+    """
+    builder = TextBuilder()
+    for _number, record in records:
+        if isinstance(record, UnreadableError):
+            yield record
+            continue
+        add_fields(builder, record)
+        if len(builder) > max_chars:
+            fact = f"The table is longer than {max_chars:,} characters."
+            raise UnreadableError(fact, "Split it, or raise RAG_INGEST__MAX_DOCUMENT_CHARS.")
+    yield finished_table(builder, file_id)
+
+
+def add_fields(builder: TextBuilder, record: Record) -> None:
+    """Add the fields of a record as a table's row; of nested ones the names are joined by dots.
+
+    Raises:
+        UnreadableError: it is nested too deeply.
+    """
+    try:
+        named = [*_leaves(record, "")]
+    except RecursionError as error:
+        raise UnreadableError("A record is nested too deeply.", REMEDY) from error
+    builder.record([name for name, _ in named], [value for _, value in named])
+
+
+def finished_table(builder: TextBuilder, file_id: str) -> Document:
+    """Return the document of a table's rows.
+
+    Raises:
+        UnreadableError: there are none.
+    """
+    text, blocks = builder.finished()
+    if not text.strip():
+        raise UnreadableError("The file holds no text.", "Fill it or remove it.")
+    return Document(file_id, title_from_name(file_id), clean_body(text), source=file_id, structure=Structure(blocks))
 
 
 def documents(
@@ -98,6 +159,32 @@ def _known_name(name: str) -> str:
 
 def _text(value: object) -> str | None:
     return clean(value) or None if isinstance(value, str) else None
+
+
+def _leaves(value: object, name: str) -> Iterator[tuple[str, str]]:
+    """Yield the name and the text of each value; not those of vectors."""
+    match value:
+        case Mapping():
+            for key, inner in value.items():
+                yield from _leaves(inner, f"{name}.{key}" if name else str(key))
+        case list() if any(isinstance(one, Mapping | list) for one in value):
+            for number, inner in enumerate(value, 1):
+                yield from _leaves(inner, f"{name}.{number}")
+        case list():
+            if len(value) <= MAX_NUMBERS or any(isinstance(one, str) for one in value):
+                yield name, ", ".join(map(_written, value))
+        case _:
+            yield name, _written(value)
+
+
+def _written(value: object) -> str:
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "yes" if value else "no"
+        case _:
+            return clean(str(value))
 
 
 def _record_id(record: Record, name: str) -> str | None:

@@ -75,6 +75,34 @@ def test_a_record_with_text_and_an_array_of_data_is_one_record() -> None:
     assert len(read({"id": "a", "text": "x", "data": [1, 2]})) == 1
 
 
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        (
+            [{"tool": "Saw", "at": {"shelf": "K4", "row": 2}}, {"tool": "Vice", "at": {"shelf": "B1", "row": None}}],
+            "tool: Saw\nat.shelf: K4\nat.row: 2\n\ntool: Vice\nat.shelf: B1",
+        ),
+        ({"data": [{"tags": ["old", "red"], "sold": True}]}, "tags: old, red\nsold: yes"),
+        ({"legs": [{"to": "Ulm"}, {"to": "Bonn"}], "driver": "Ada"}, "driver: Ada\n\n## legs\n\nto: Ulm\n\nto: Bonn"),
+        ([{"name": "a", "vector": [0.5] * 384, "parts": [{"n": 1}, {"n": 2}]}], "name: a\nparts.1.n: 1\nparts.2.n: 2"),
+    ],
+    ids=["nested fields", "a list of words", "an object with a list", "a vector"],
+)
+def test_records_without_text_are_one_table(content: Any, text: str) -> None:
+    (document,) = read(content)
+
+    assert isinstance(document, Document)
+    assert (document.doc_id, document.text) == ("dir/answer.json", text)
+
+
+def test_a_row_of_such_a_table_keeps_the_names_of_its_fields() -> None:
+    (document,) = read([{"tool": "Saw", "shelf": "K4"}, {"tool": "Vice", "shelf": "B1"}])
+
+    assert isinstance(document, Document)
+    rows = [block for block in document.structured().structure.blocks if block.kind == "row"]
+    assert [row.columns for row in rows] == [("tool", "shelf")] * 2
+
+
 def test_utf16_is_fine() -> None:
     (document,) = read_json(json.dumps(FINEWEB).encode("utf-16"), "a.json")
 
@@ -87,7 +115,7 @@ def test_utf16_is_fine() -> None:
         (b"{", "The file is not valid JSON"),
         (b"[" * 100_000, "nested too deeply"),
         (b"7", "a single value, no record"),
-        (b'{"name": "package"}', "The file has no text"),
+        (b"{}", "The file holds no text"),
         (b'{"text": "x", "n": NaN}', "a number that JSON does not allow"),
         (bytes(range(256)) * 10, "binary data"),
     ],

@@ -93,6 +93,14 @@ def test_a_bad_line_is_reported_by_its_number_and_the_others_go_on(line: bytes, 
     assert isinstance(last, Document)
 
 
+def test_lines_without_text_are_one_table_and_a_bad_one_is_reported() -> None:
+    document, bad = sorted(read(b'{"tool":"Saw","shelf":"K4"}\n[7]\n{"tool":"Vice","shelf":"B1"}\n'), key=str)
+
+    assert isinstance(document, Document)
+    assert document.text == "tool: Saw\nshelf: K4\n\ntool: Vice\nshelf: B1"
+    assert isinstance(bad, UnreadableError)
+
+
 class EndlessLine(io.RawIOBase):
     """A file whose second line never fits; counts the largest piece that was ever asked for."""
 

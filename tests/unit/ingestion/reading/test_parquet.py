@@ -57,9 +57,11 @@ def test_rows_stream_through_row_groups_and_bad_ones_are_named() -> None:
     assert isinstance(found[999], Document)
 
 
-def test_a_table_without_a_column_of_text_is_refused_once_with_the_names_it_has() -> None:
-    with pytest.raises(UnreadableError, match="no column of text called text, contents, body; it has a, b"):
-        read(make({"a": [1], "b": [2]}))
+def test_a_table_without_a_column_of_text_is_one_document() -> None:
+    (document,) = read(make({"tool": ["Saw", "Vice"], "price": [1, 2]}))
+
+    assert isinstance(document, Document)
+    assert document.text == "tool: Saw\nprice: 1\n\ntool: Vice\nprice: 2"
 
 
 @pytest.mark.parametrize("data", [b"", b"PAR1garbagePAR1", make({"text": ["x"]})[:-10]])
