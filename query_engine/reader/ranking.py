@@ -24,7 +24,7 @@ class Ranked(NamedTuple):
 
     Attributes:
         units: that may answer, the likeliest first; one that was read twice, where it is worth more.
-        ruled_out: keys of units that name another part number or day of the asked one's series, and not that one.
+        ruled_out: keys of units that name another part number, section or day of the asked one's series, and not that.
     """
 
     units: tuple[ReadUnit, ...]
@@ -59,7 +59,12 @@ def _in_order(units: Iterable[ReadUnit]) -> tuple[ReadUnit, ...]:
 
 def _names_another(one: ReadUnit, codes: Sequence[Identifier]) -> bool:
     own = identifiers(one.text)
-    return any(code.is_like(found) and not code.pattern.search(found.text) for code in codes for found in own)
+    return any(
+        code.has_relative(one.text) and not code.pattern.search(one.text)
+        if code.is_section
+        else any(code.is_like(found) and not code.pattern.search(found.text) for found in own)
+        for code in codes
+    )
 
 
 def _named(one: ReadUnit, codes: Sequence[Identifier], *, continued: bool) -> int:

@@ -21,7 +21,7 @@ from query_engine.reader.model import PassageReader, PassageText, Scores
 from query_engine.reader.ranking import Ranked, judged_by_similarity, judged_by_words, ranked_units
 from query_engine.reader.table import Named
 from query_engine.reader.units import ReadLeaf, ReadUnit
-from query_engine.reader.window import MAX_CHARS, ReadWindow, Window, keys_inside, units_inside, windows_around
+from query_engine.reader.window import MAX_CHARS, ReadWindow, Window, units_inside, window_without, windows_around
 from query_engine.schema.passage import DocumentKey, Passage
 from query_engine.text.term_weights import CorpusWords
 
@@ -168,15 +168,14 @@ def _foreign_judged(
 def _windows(ranked: Ranked, max_chars: int) -> tuple[ReadWindow, ...]:
     """Return the distinct windows around the likeliest units, the best first, with the similarity of their leaves.
 
-    A window shared by two units belongs to the likelier one. None holds what is ruled out, where it can be left out.
+    A window shared by two units belongs to the likelier one. None holds what is ruled out.
     """
     by_key = {one.key: one for one in ranked.units}
     found: dict[tuple[DocumentKey, int, int], Window] = {}
     for one in ranked.units[:GROWN_UNITS]:
-        for window in windows_around(one, max_chars):
+        for window in (window_without(each, ranked.ruled_out) for each in windows_around(one, max_chars)):
             found.setdefault((one.leaf.passage.document, window.start, window.end), window)
-    apart = [one for one in found.values() if ranked.ruled_out.isdisjoint(keys_inside(one))]
-    read = (ReadWindow(one, units_inside(one, by_key), one.best.leaf.similarity) for one in apart or found.values())
+    read = (ReadWindow(one, units_inside(one, by_key), one.best.leaf.similarity) for one in found.values())
     return tuple(sorted(read, key=lambda one: -one.worth))
 
 

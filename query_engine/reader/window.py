@@ -5,7 +5,7 @@ code. So windows of several lengths are grown around each likely unit, and compa
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from textwrap import dedent
 
@@ -149,6 +149,32 @@ def windows_around(best: ReadUnit, max_chars: int = MAX_CHARS) -> Iterator[Windo
     """Yield the windows of a unit, the shortest first; several may be the same."""
     for length in LENGTHS:
         yield window_around(best, int(length * max_chars))
+
+
+def window_without(window: Window, keys: Collection[tuple[DocumentKey, int]]) -> Window:
+    """Return the part of a window around its best unit that holds none of the units with these keys.
+
+    Nor does it hold what another block says after one of them. Of a table only the row is left.
+    """
+    if set(keys_inside(window)).isdisjoint(keys):
+        return window
+    best, layout = window.best, window.best.leaf.layout
+    units, own = layout.units, best.unit.block
+    refused = {one.block for one in units if (best.leaf.passage.document, one.start) in keys} - {own}
+
+    def is_kept(place: int) -> bool:
+        one = units[place]
+        inside = window.start <= one.start and one.end <= window.end
+        other_row = layout.structure.blocks[own].kind == "row" and one.block != own
+        key = best.leaf.passage.document, one.start
+        return inside and not other_row and one.block not in refused and key not in keys
+
+    first = last = best.place
+    while first > 0 and is_kept(first - 1):
+        first -= 1
+    while last + 1 < len(units) and is_kept(last + 1):
+        last += 1
+    return replace(window, start=_with_mark(layout, units[first].block, units[first].start), end=units[last].end)
 
 
 def keys_inside(window: Window) -> list[tuple[DocumentKey, int]]:

@@ -154,7 +154,10 @@ class LeafRetriever(BaseRetriever):
         # The pieces of an identifier say nothing where it stands whole: 10.2.1.3 is not 10.3.2.1.
         pieces = {term for code in exact for spelling in code.spellings for term in words.terms(spelling)}
         terms = {term: weight for term, weight in terms.items() if term not in pieces}
-        called = {name: self._forms(name) for name in question_names(search_words(query.text)[:MAX_NAMES])}
+        # The 5 of "section 5" is not that of a document called "Minutes of 5 June".
+        numbers = {code.text for code in exact if code.is_section}
+        asked = [word for word in search_words(query.text) if numbers.isdisjoint((word, word[:-1]))]
+        called = {name: self._forms(name) for name in question_names(asked[:MAX_NAMES])}
         names = frozenset[str]().union(*called.values())
         hits = self._distinct(lambda top_k: words.search(terms, sorted(names), top_k, versions=query.versions), query)
         # A page called "Backup" is not what each question about a backup asks for; a section is one of a document.
