@@ -9,12 +9,13 @@ from typing import NamedTuple
 
 from index.corpus import Corpus
 from query_engine.question.exact import is_absent
-from query_engine.question.identifiers import identifiers, without_identifiers
+from query_engine.question.identifiers import Identifier, identifiers, without_identifiers
 from query_engine.reader.units import name_and_context
 from query_engine.reader.window import ReadWindow
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.text.light_words import is_light
 from query_engine.text.term_weights import TermWeights, question_weights
+from query_engine.text.words import WORD
 
 # Of the other words of a question, by rarity, that the window with the identifier holds if it answers.
 LEAST_COVERED = 0.5
@@ -43,9 +44,17 @@ class Unnamed(NamedTuple):
 def unnamed_identifiers(question: str, corpus: Corpus, windows: Sequence[ReadWindow]) -> Unnamed:
     """Return the codes, years and sections of a question that the best window's document does not hold.
 
+    And the numbers that no document holds, where the best window names another one: invoice 4711 for invoice 4712.
     Where it holds another one of the kind that the question asks for, the question is about both: years are compared.
     """
-    asked = [one for one in identifiers(question) if one.is_year or one.is_code]
+    known = identifiers(question)
+    shown = with_names(windows[0]) if windows else ""
+    asked = [one for one in known if one.is_year or one.is_code]
+    numbers = [
+        one
+        for one in known
+        if one not in asked and _is_one_of_many(one, question, shown, corpus) and is_absent(one, corpus)
+    ]
     absent = [one for one in asked if not one.is_section and is_absent(one, corpus)]
     others = []
     if windows:
@@ -54,12 +63,29 @@ def unnamed_identifiers(question: str, corpus: Corpus, windows: Sequence[ReadWin
         named = [one for one in asked if one.pattern.search(text)]
         others = [one for one in asked if one not in named and one not in absent]
         others = [one for one in others if not any(one.has_relative(each.text) for each in named)]
-    beside_others = bool(windows) and any(one.has_relative(with_names(windows[0])) for one in (*absent, *others))
-    return Unnamed(tuple(one.text for one in absent), tuple(one.text for one in others), beside_others)
+    beside_others = bool(numbers) or any(one.has_relative(shown) for one in (*absent, *others))
+    return Unnamed(tuple(one.text for one in (*absent, *numbers)), tuple(one.text for one in others), beside_others)
+
+
+def _is_one_of_many(one: Identifier, question: str, text: str, corpus: Corpus) -> bool:
+    """Whether a text names another one of its kind: by the letters before its digits, or by the word before it."""
+    if one.text[0].isalpha():
+        return one.has_relative(text)
+    before = WORD.findall(question[: question.index(one.text)].casefold())[-1:]
+    if not before or not corpus.lexical_index.words_of(question).query_terms(before[0]):
+        return False
+    words = WORD.findall(text.casefold())
+    return any(
+        word == before[0] and any(next_one.isdecimal() for next_one in words[place + 1 : place + 3])
+        for place, word in enumerate(words)
+    )
 
 
 def is_identified(question: str, windows: Sequence[ReadWindow], words: TermWeights) -> bool:
-    """Whether the best window names a code of the question, and holds half of its other words."""
+    """Whether the best window names a code of the question, and holds half of its other words.
+
+    Of a section or a day a question may ask no more than what it says: with one other word it may be any.
+    """
     codes = [one for one in identifiers(question) if one.is_code]
     if not codes or not windows:
         return False
@@ -71,6 +97,8 @@ def is_identified(question: str, windows: Sequence[ReadWindow], words: TermWeigh
         for term, weight in question_weights(without_identifiers(question), words).items()
         if not is_light(term)
     }
+    if len(others) < 2 and all(code.is_section or code.is_day for code in codes):  # one: "Was regelt § 9?"
+        return True
     held = sum(others[term] for term in others.keys() & set(words.terms(text)))
     return held >= LEAST_COVERED * sum(others.values())
 

@@ -59,7 +59,8 @@ class Identifier:
         return _YEAR.fullmatch(self.text) is not None
 
     @cached_property
-    def _is_day(self) -> bool:
+    def is_day(self) -> bool:
+        """Whether it is a date."""
         return _date(self.text) is not None
 
     def is_like(self, other: "Identifier") -> bool:
@@ -67,8 +68,8 @@ class Identifier:
 
         Sections have no series: what looks like the number of one may be any number.
         """
-        if self._is_day:
-            return other._is_day or other.is_year
+        if self.is_day:
+            return other.is_day or other.is_year
         return not self.is_section and _form(self.text) == _form(other.text)
 
     @cached_property
@@ -86,8 +87,8 @@ class Identifier:
         """Whether a text names something of the same kind: LX-200 for LX-300, another year, day or section."""
         if self.is_year:
             return _YEAR.search(text) is not None
-        if self._is_day:
-            return any(one._is_day for one in identifiers(text))
+        if self.is_day:
+            return any(one.is_day for one in identifiers(text))
         if self.is_section:
             return _at_the_head(r"\d+(?:\.\d+){0,9}").search(text) is not None
         return any(letter.isalpha() for letter in self.text) and _relatives(self.text).search(text) is not None
