@@ -46,8 +46,10 @@ def ranked_units(question: str, leaves: Sequence[ReadLeaf], words: TermWeights) 
                 found[one.key] = one
     if not codes:
         return Ranked(_in_order(found.values()))
-    others = {key for key, one in found.items() if _names_another(one, codes)}
+    sections = _sections(found.values(), [code for code in codes if code.is_section])
+    others = {key for key, one in found.items() if _names_another(one, codes) or sections.get(key) is False}
     named = {key: _named(one, codes, continued=key not in others) for key, one in found.items()}
+    named = {key: number or int(sections.get(key, False)) for key, number in named.items()}
     most = max(named.values(), default=0)
     units = (one for key, one in found.items() if named[key] == most)
     return Ranked(_in_order(units), frozenset(key for key in others if named[key] < most))
@@ -59,12 +61,26 @@ def _in_order(units: Iterable[ReadUnit]) -> tuple[ReadUnit, ...]:
 
 def _names_another(one: ReadUnit, codes: Sequence[Identifier]) -> bool:
     own = identifiers(one.text)
-    return any(
-        code.has_relative(one.text) and not code.pattern.search(one.text)
-        if code.is_section
-        else any(code.is_like(found) and not code.pattern.search(found.text) for found in own)
-        for code in codes
-    )
+    return any(code.is_like(found) and not code.pattern.search(found.text) for code in codes for found in own)
+
+
+def _sections(units: Iterable[ReadUnit], codes: Sequence[Identifier]) -> dict[tuple[DocumentKey, int], bool]:
+    """Return whether a unit stands in one of the sections with these numbers; nothing of units below no number.
+
+    A section goes on from the line that its number begins, which need not be a heading, to the next number or heading.
+    """
+    found: dict[tuple[DocumentKey, int], bool] = {}
+    above: tuple[object, ...] = ()
+    inside: bool | None = None
+    for one in sorted(units, key=lambda one: one.key) if codes else ():
+        place = one.leaf.passage.document, *one.leaf.layout.headings(one.place)
+        if place != above:
+            above, inside = place, None
+        if any(code.has_relative(one.text) for code in codes):
+            inside = any(code.pattern.search(one.text) for code in codes)
+        if inside is not None:
+            found[one.key] = inside
+    return found
 
 
 def _named(one: ReadUnit, codes: Sequence[Identifier], *, continued: bool) -> int:
