@@ -202,13 +202,17 @@ def within_section(best: ReadUnit, max_chars: int) -> Window:
 
 
 def _group(blocks: tuple[Block, ...], position: int) -> tuple[int, int]:
-    """Return the first and last block of the list, table or record that a block belongs to."""
+    """Return the first and last block of the list, record or table that a block belongs to; of a table its group."""
     first = last = position
-    while first > 0 and same_group(blocks[first - 1], blocks[first]):
+    while first > 0 and _together(blocks[first - 1], blocks[first]):
         first -= 1
-    while last + 1 < len(blocks) and same_group(blocks[last], blocks[last + 1]):
+    while last + 1 < len(blocks) and _together(blocks[last], blocks[last + 1]):
         last += 1
     return first, last
+
+
+def _together(one: Block, following: Block) -> bool:
+    return same_group(one, following) and (one.names_group or not following.names_group)
 
 
 def _next(blocks: tuple[Block, ...], last: int) -> int | None:
