@@ -39,7 +39,7 @@ from query_engine.question.condense import Condenser
 from query_engine.question.decompose import ONE_PASS, Plan, Planner
 from query_engine.question.validation import clean_question
 from query_engine.reader.leaves import stored_documents
-from query_engine.reader.nearest import nearest_sentences
+from query_engine.reader.nearest import nearest_places
 from query_engine.reader.reading import LeafReader
 from query_engine.reader.window import ReadWindow
 from query_engine.retrieval.multi_part import Evidence, Gathering, SearchContext
@@ -259,7 +259,7 @@ class Engine:
         """Add what is shown with quotes: doubt, and the next places."""
         if in_doubt:
             answer.warnings.append(LOW_CONFIDENCE)
-        answer.nearest = nearest_sentences(self.reader, answer.question, found, answer.citations.all(answer.cited))
+        answer.nearest = nearest_places(self.reader, answer.question, found, answer.citations.all(answer.cited))
 
     def _declined(
         self,
@@ -274,7 +274,7 @@ class Engine:
         """Close a declined answer with what was missing, and with the places where a reader may look."""
         if not found:
             return answer.done(reason, steps.NOTHING_FOUND)
-        answer.nearest = nearest_sentences(self.reader, answer.question, answer.passages)
+        answer.nearest = nearest_places(self.reader, answer.question, answer.passages)
         missing = (*unnamed.absent, *unnamed.elsewhere) or missing_words(
             asked, confidence, found, self.corpus.lexical_index
         )

@@ -5,14 +5,17 @@ embedding 2.3.10 and 2.3.0 are the same, and to a word index 10.3.2.1 and 10.2.1
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache, cached_property
-from itertools import groupby
+from itertools import groupby, zip_longest
 from typing import Literal
 
 from babel.dates import get_month_names
+
+from index.lexical.language import light_words, question_language
+from query_engine.text.light_words import is_light
 
 # Letters and digits, joined by marks without a space between them.
 _TOKEN = re.compile(r"§+|[^\W_]+(?:[-./:_–][^\W_]+)*")
@@ -98,17 +101,23 @@ def identifiers(question: str) -> tuple[Identifier, ...]:
     """Return the distinct identifiers of a question, in order.
 
     Not taken: quantities and ordinals ("10GB", "3rd"), and numbers of one or two digits unless a word such as
-    "section" stands before them.
+    "section" stands before them. A number with a dot names something ("room 2.14") if it belongs to the word before it,
+    and counts nothing behind it.
     """
     tokens = list(_TOKEN.finditer(question))
+    light = light_words(question_language(question))
     days = list(_days_in_words(question, tokens))
     found = {question[start:end]: Identifier(question[start:end], is_code=True) for start, end in days}
     before = ""
-    for token in tokens:
+    for token, following in zip_longest(tokens, tokens[1:]):
         word = token[0]
         of_day = any(start <= token.start() < end for start, end in days)
         one = None if of_day else _identifier(word, before.casefold())
         if one is not None:
+            behind = question[token.end() :].lstrip()[:1]
+            ends = behind in ".,;:?!()" or (behind.isalpha() and following and _is_light(following[0], light))
+            if ends and before.isalpha() and not _is_light(before, light) and _has_one_dot(word):
+                one = replace(one, is_code=True)
             found.setdefault(one.text, one)
         before = word
     return tuple(found.values())
@@ -157,6 +166,16 @@ def _identifier(word: str, before: str) -> Identifier | None:
     # An order's number, 88-1207, or else a decimal or a span of years.
     is_number = word[0].isdigit() and "." not in word and not _YEAR.match(word)
     return Identifier(word, is_code=joins > 1 or (digits >= _LEAST_CODE_DIGITS and is_number))
+
+
+def _has_one_dot(word: str) -> bool:
+    """Whether a word is a number with one dot, and not thousands."""
+    whole, _, rest = word.partition(".")
+    return whole.isdecimal() and rest.isdecimal() and len(rest) < _LEAST_DIGITS
+
+
+def _is_light(word: str, light: Collection[str]) -> bool:
+    return is_light(word) or word.casefold() in light
 
 
 def _at_the_head(written: str) -> re.Pattern[str]:

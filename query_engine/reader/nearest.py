@@ -1,4 +1,4 @@
-"""Where else the answer to a question would most likely stand: the likeliest sentences that are not shown already.
+"""Where else the answer to a question would most likely stand: around the likeliest sentences that are not shown yet.
 
 Flow: passages -> `reading.py` has scored their sentences -> **here** -> `Done.nearest`, which the views show as links
 below quotes, or below a declined question. Whether the question is declined is decided elsewhere. Pure.
@@ -7,20 +7,21 @@ below quotes, or below a declined question. Whether the question is declined is 
 from collections.abc import Iterable, Sequence
 
 from query_engine.reader.reading import LeafReader
-from query_engine.reader.units import ReadLeaf
+from query_engine.reader.window import within_section
 from query_engine.schema.events import Citation, Nearest
 from query_engine.schema.passage import DocumentKey, Passage
 
 MAX_NEAREST = 3
-MAX_QUOTE_CHARS = 240
+MAX_QUOTE_CHARS = 480
 
 
-def nearest_sentences(
+def nearest_places(
     reader: LeafReader, question: str, passages: Sequence[Passage], quoted: Sequence[Citation] = ()
 ) -> tuple[Nearest, ...]:
-    """Return the likeliest sentences, the likeliest first; first words where nothing could be read.
+    """Return the likeliest places, the likeliest first; first words where nothing could be read.
 
-    Each is of another leaf, and none of a leaf that was quoted.
+    Each is a sentence, item or row with what stands around it in its section: the sentence that is most like the
+    question is often the one beside the answer. None overlaps another, or what was quoted.
 
     Args:
         reader: reads the passages.
@@ -29,14 +30,13 @@ def nearest_sentences(
         quoted: what the answer shows.
     """
     found: list[Nearest] = []
-    for one in reader.read(question, passages).units:
+    for unit in reader.read(question, passages).units:
         if len(found) == MAX_NEAREST:
             break
+        window = within_section(unit, MAX_QUOTE_CHARS)
+        place = _place(unit.leaf.passage, window.start, window.text, unit.leaf.layout.headings(unit.place))
         shown: list[Citation | Nearest] = [*quoted, *found]
-        if any(_touches(one.leaf, place) for place in shown):
-            continue
-        headings = one.leaf.layout.headings(one.place)
-        if place := _place(one.leaf.passage, one.unit.start, one.text, headings):
+        if place and not any(_overlap(place, one) for one in shown):
             found.append(place)
     return tuple(found) if found or quoted else first_words(passages)
 
@@ -50,10 +50,8 @@ def first_words(passages: Iterable[Passage]) -> tuple[Nearest, ...]:
     return tuple(first.values())[:MAX_NEAREST]
 
 
-def _touches(leaf: ReadLeaf, shown: Citation | Nearest) -> bool:
-    """Whether something of a leaf is shown."""
-    start, end = leaf.stretch
-    return leaf.passage.document == shown.document and start < shown.end and shown.start < end
+def _overlap(one: Nearest, shown: Citation | Nearest) -> bool:
+    return one.document == shown.document and one.start < shown.end and shown.start < one.end
 
 
 def _place(passage: Passage, start: int, text: str, headings: tuple[str, ...] = ()) -> Nearest | None:

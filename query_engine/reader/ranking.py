@@ -4,7 +4,7 @@ Scored leaves come in. What counts and how much is in `units.py`; this file meas
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -24,7 +24,8 @@ class Ranked(NamedTuple):
 
     Attributes:
         units: that may answer, the likeliest first; one that was read twice, where it is worth more.
-        ruled_out: keys of units that name another part number, section or day of the asked one's series, and not that.
+        ruled_out: keys of units that name another part number, section or day of the asked one's series, and not that
+            one; of rows that have the name of another one, and stand under a group that the question does not name.
     """
 
     units: tuple[ReadUnit, ...]
@@ -45,7 +46,8 @@ def ranked_units(question: str, leaves: Sequence[ReadLeaf], words: TermWeights) 
             if one.key not in found or found[one.key].worth < one.worth:
                 found[one.key] = one
     if not codes:
-        return Ranked(_in_order(found.values()))
+        elsewhere = _in_unnamed_groups(found.values(), weights.keys(), words)
+        return Ranked(_in_order(one for key, one in found.items() if key not in elsewhere), elsewhere)
     sections = _sections(found.values(), [code for code in codes if code.is_section])
     others = {key for key, one in found.items() if _names_another(one, codes) or sections.get(key) is False}
     named = {key: _named(one, codes, continued=key not in others) for key, one in found.items()}
@@ -57,6 +59,22 @@ def ranked_units(question: str, leaves: Sequence[ReadLeaf], words: TermWeights) 
 
 def _in_order(units: Iterable[ReadUnit]) -> tuple[ReadUnit, ...]:
     return tuple(sorted(units, key=lambda one: -one.worth))
+
+
+def _in_unnamed_groups(
+    units: Iterable[ReadUnit], asked: Collection[str], words: TermWeights
+) -> frozenset[tuple[DocumentKey, int]]:
+    """Return the keys of rows that share their name with others, whose groups say more of the question."""
+    named: dict[tuple[DocumentKey, str], dict[tuple[DocumentKey, int], int]] = {}
+    for one in units:
+        layout, position = one.leaf.layout, one.unit.block
+        block = layout.structure.blocks[position]
+        groups = [layout.structure.blocks[at] for at in layout.structure.leads_above(position)]
+        if block.cells and any(group.names_group for group in groups):
+            said = {term for group in groups for term in words.terms(layout.text[slice(*group.inner)])}
+            name = one.leaf.passage.document, layout.text[slice(*block.cells[0])].strip()
+            named.setdefault(name, {})[one.key] = len(said.intersection(asked))
+    return frozenset(key for rows in named.values() for key, count in rows.items() if count < max(rows.values()))
 
 
 def _names_another(one: ReadUnit, codes: Sequence[Identifier]) -> bool:

@@ -218,14 +218,27 @@ def window_around(best: ReadUnit, max_chars: int = MAX_CHARS) -> Window:
     return Window(best, start, end)
 
 
+def within_section(best: ReadUnit, max_chars: int) -> Window:
+    """Return a unit with as much of its section as fits: first what follows, then what precedes it."""
+    layout = best.leaf.layout
+    headings = [one for one in layout.units if layout.structure.blocks[one.block].kind == "heading"]
+    start = max((one.end for one in headings if one.end <= best.unit.start), default=0)
+    end = min((one.start for one in headings if one.start >= best.unit.end), default=len(layout.text))
+    return Window(best, *_part(layout, best, start, end, max_chars))
+
+
 def _group(blocks: tuple[Block, ...], position: int) -> tuple[int, int]:
-    """Return the first and last block of the list, table or record that a block belongs to."""
+    """Return the first and last block of the list, record or table that a block belongs to; of a table its group."""
     first = last = position
-    while first > 0 and same_group(blocks[first - 1], blocks[first]):
+    while first > 0 and _together(blocks[first - 1], blocks[first]):
         first -= 1
-    while last + 1 < len(blocks) and same_group(blocks[last], blocks[last + 1]):
+    while last + 1 < len(blocks) and _together(blocks[last], blocks[last + 1]):
         last += 1
     return first, last
+
+
+def _together(one: Block, following: Block) -> bool:
+    return same_group(one, following) and (one.names_group or not following.names_group)
 
 
 def _next(blocks: tuple[Block, ...], last: int) -> int | None:
@@ -261,7 +274,7 @@ def _shown(layout: Layout, first: int, last: int) -> tuple[int, int]:
 
 
 def _part(layout: Layout, best: ReadUnit, start: int, end: int, max_chars: int) -> tuple[int, int]:
-    """Return the part of a long block or group that fits: first what follows the unit, then what precedes it."""
+    """Return the part of a stretch that fits: first what follows the unit, then what precedes it."""
     units = [one for one in layout.units if start <= one.start and one.end <= end]
     place = units.index(best.unit)
     first = last = place

@@ -5,6 +5,7 @@ import pytest
 from query_engine.question.identifiers import identifiers, without_identifiers
 
 
+@pytest.mark.fault("D24")
 @pytest.mark.parametrize(
     ("question", "codes", "numbers"),
     [
@@ -28,6 +29,17 @@ from query_engine.question.identifiers import identifiers, without_identifiers
         ("What was in parcel 52-4471?", ["52-4471"], []),
         ("Did 12.500 people come in 2019-2020 or 2021/22?", [], ["12.500", "2019-2020", "2021/22"]),
         ("Does S3 take fees2019.ods?", [], ["S3", "fees2019.ods"]),
+        ("Where is room 3.07?", ["3.07"], []),
+        ("What is locker 3.07 used for?", ["3.07"], []),
+        ("Wer sitzt in Raum 3.07?", ["3.07"], []),
+        ("Qui occupe la salle 3.07 ?", ["3.07"], []),
+        ("¿Quién usa la sala 3.07, arriba?", ["3.07"], []),
+        ("Do I fill in box 4.2 (and box 4.3)?", ["4.2", "4.3"], []),
+        ("Who pays 2.50 euros?", [], ["2.50"]),
+        ("Did it rise to 2.5?", [], ["2.5"]),
+        ("Was gibt es für 2.50 €, was kostet 2.50 €?", [], ["2.50"]),
+        ("Does a bag weighing 2.5 kg fly? Is 2.5 too much?", [], ["2.5"]),
+        ("Is it a crowd of 12.500?", [], ["12.500"]),
     ],
 )
 def test_codes_and_numbers_of_a_question(question: str, codes: list[str], numbers: list[str]) -> None:

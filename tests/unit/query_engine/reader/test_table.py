@@ -140,6 +140,37 @@ def test_a_row_stands_with_the_row_that_names_its_group(tmp_path: Path, name: st
     assert all(group not in one.quote for one in citations.all())
 
 
+TWICE: Rows = [
+    ["Account", "Budget", "Spent"],
+    ["6100 Boathouse", "", ""],
+    ["Rope", 410, 435],
+    ["Paint", 82, 99],
+    ["6200 Museum", "", ""],
+    ["Rope", 120, 127],
+    ["Lamps", 53, 61],
+]
+
+
+@pytest.mark.fault("D25")
+@pytest.mark.parametrize("name", MAKERS)
+@pytest.mark.parametrize(
+    ("question", "shown", "left_out"),
+    [
+        ("How much was spent for rope in the museum?", {"127"}, {"435"}),
+        ("How much was spent on boathouse rope?", {"435"}, {"127"}),
+        ("How much was spent for rope?", {"435", "6100 Boathouse", "127", "6200 Museum"}, set()),
+    ],
+)
+def test_rows_of_one_name_are_told_apart_by_their_groups(
+    tmp_path: Path, name: str, question: str, shown: set[str], left_out: set[str]
+) -> None:
+    answer, _ = asked(question, document(tmp_path, name, MAKERS[name](TWICE)))
+
+    cells = {cell.strip("*") for row in table(answer) for cell in row}
+    assert shown <= cells
+    assert left_out.isdisjoint(cells)
+
+
 @pytest.mark.parametrize(
     ("name", "data"),
     [
