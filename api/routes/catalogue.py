@@ -11,9 +11,9 @@ from fastapi import APIRouter, Query
 
 from api.caller import may_use
 from api.dependencies import ServiceDep
-from api.described import replied
 from api.jobs.write_locks import DELETION_WAIT_S
 from api.links import is_web_url
+from api.openapi import replied
 from api.schemas.replies.corpora import CorporaReply, DeletedReply, DocumentsReply, StatsReply
 from api.schemas.requests import FILTER_EXAMPLE, DeleteBody, OneCorpus
 from api.views.negotiation import JSONReply

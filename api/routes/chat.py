@@ -20,8 +20,8 @@ from api.answering.rounds import with_links
 from api.answering.runner import RunnerDep
 from api.answering.sse import Pace, finish, sse_response, stream_records
 from api.dependencies import Service, ServiceDep
-from api.described import replied, streamed
 from api.linked import without_links
+from api.openapi import replied, streamed
 from api.schemas.chat import ChatBody
 from api.schemas.replies.service import CompletionChunk, CompletionReply, Model, ModelsReply, OpenAIErrorReply
 from api.schemas.requests import steering_of

@@ -13,9 +13,9 @@ from starlette.responses import Response
 
 import index.corpus
 from api.dependencies import ServiceDep
-from api.described import joined, replied, typed
 from api.jobs.write_locks import DELETION_WAIT_S
 from api.links import document_path, is_web_url
+from api.openapi import joined, replied, typed
 from api.schemas.replies.corpora import DeletedDocumentReply, DocumentReply
 from api.schemas.requests import OneCorpus
 from api.views.negotiation import JSONReply, prefers_html

@@ -11,7 +11,7 @@ from starlette.responses import Response, StreamingResponse
 
 from api.caller import require_corpus
 from api.dependencies import ServiceDep
-from api.described import replied, streamed
+from api.openapi import replied, streamed
 from api.schemas.replies.service import FeedbackReply, JudgedRecord
 from api.schemas.requests import CorporaName, FeedbackBody
 from api.views.chat import ID_PREFIX

@@ -15,10 +15,10 @@ from fastapi import APIRouter, Request
 
 from api.caller import CALLER, NOBODY, may_use
 from api.dependencies import Service, ServiceDep
-from api.described import replied
+from api.openapi import replied
 from api.schemas.replies.service import HealthReply, ReadyReply
 from api.views.negotiation import JSONReply
-from api.workers.part import Part
+from api.workers.role import WorkerRole
 from errors import CorpusLockedError, without_paths
 from query_engine.steps import QUOTES_NOTE
 from query_engine.synthesis.build import EXTRACTIVE, writer_names
@@ -75,7 +75,7 @@ async def ready(service: ServiceDep, request: Request) -> JSONReply:
     is_ready = not broken and bool(service.web or has_documents)
     if CALLER.get() is NOBODY:
         return JSONReply({"ready": is_ready}, 200 if is_ready else 503)
-    part: Part = request.app.state.part
+    role: WorkerRole = request.app.state.role
     body = {
         "ready": is_ready,
         "reasons": reasons,
@@ -86,7 +86,7 @@ async def ready(service: ServiceDep, request: Request) -> JSONReply:
         "synthesizer": status["synthesizer"],
         "writers": writer_names(service.settings.llm),
         "note": QUOTES_NOTE if status["synthesizer"] == EXTRACTIVE else None,
-        "process": {"pid": os.getpid(), "writes": part.writes, "workers": part.workers},
+        "process": {"pid": os.getpid(), "writes": role.writes, "workers": role.workers},
         "slots": service.slots.total,
         "questions": {"running": service.slots.running, "waiting": service.slots.waiting},
         "versions": VERSIONS,

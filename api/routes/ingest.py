@@ -12,9 +12,9 @@ from starlette.concurrency import run_in_threadpool
 
 from api.caller import CALLER, caller_name, require_corpus
 from api.dependencies import Service, ServiceDep
-from api.described import replied
 from api.jobs.queue import Job, Result, Writes
 from api.jobs.view import show
+from api.openapi import replied
 from api.schemas.replies.corpora import JobReply
 from api.schemas.requests import IngestBody
 from api.security.ingest_paths import IngestPaths

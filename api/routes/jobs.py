@@ -9,9 +9,9 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path, Request
 
 from api.caller import may_use
-from api.described import replied
 from api.jobs.queue import Job, Jobs, unknown_job
 from api.jobs.view import show, show_briefly
+from api.openapi import replied
 from api.schemas.replies.corpora import JobReply, JobsReply
 from api.views.negotiation import JSONReply
 

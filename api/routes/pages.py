@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from api.caller import address_of
 from api.dependencies import ServiceDep
-from api.described import replied, typed
+from api.openapi import replied, typed
 from api.routes.documents import MAX_OFFSET, Corpus, DocumentId, End, Start, stored_in
 from api.schemas.replies.corpora import MarksReply
 from api.views.negotiation import JSONReply

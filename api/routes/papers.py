@@ -10,7 +10,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from api.answering.runner import QuestionRunner, RunnerDep
-from api.described import replied, typed
+from api.openapi import replied, typed
 from api.schemas.replies.answers import Paragraph, ParagraphsReply
 from api.schemas.replies.service import PingReply
 from api.schemas.requests import PapersBody

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Body, Path, Query
 from starlette.responses import PlainTextResponse
 
 from api.dependencies import ServiceDep
-from api.described import replied
+from api.openapi import replied
 from api.schemas.replies.pipelines import (
     CompareReply,
     DeletedPipelineReply,

@@ -13,7 +13,7 @@ from api.answering.rounds import with_links
 from api.answering.runner import RunnerDep, inquiry_of
 from api.answering.sse import Pace, finish, sse_response, stream_records
 from api.dependencies import Service, ServiceDep
-from api.described import replied, streamed
+from api.openapi import replied, streamed
 from api.schemas.replies.answers import FailureEvent, QueryReply, RestartEvent, StepEvent, TokenEvent
 from api.schemas.replies.service import ClearedReply
 from api.schemas.requests import QueryBody

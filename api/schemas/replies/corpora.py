@@ -1,6 +1,6 @@
 """Corpora, their documents and the jobs that bring them in: `/documents`, `/stats`, `/corpora`, `/marks`, `/ingest`.
 
-Flow: **here** -> `api/described.py`. The replies themselves are made in `api/routes/` and `api/jobs/view.py`.
+Flow: **here** -> `api/openapi.py`. The replies themselves are made in `api/routes/` and `api/jobs/view.py`.
 """
 
 from typing import Annotated, Any, Literal

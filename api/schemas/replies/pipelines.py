@@ -1,6 +1,6 @@
 """Pipelines of steps and their tasks: `/pipeline`, `/task`.
 
-Flow: **here** -> `api/described.py`. The replies themselves are made in `pipelines/` and `api/routes/pipelines.py`.
+Flow: **here** -> `api/openapi.py`. The replies themselves are made in `pipelines/` and `api/routes/pipelines.py`.
 """
 
 from typing import Annotated, Any
