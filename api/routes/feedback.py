@@ -33,7 +33,7 @@ async def give(body: FeedbackBody, service: ServiceDep) -> JSONReply:
     id_ = (body.answer_id or body.retrieval_id or "").removeprefix(ID_PREFIX)
     kind: Kind = "answer" if body.answer_id is not None else "retrieval"
     await service.recorder.judge(id_, kind, body.target(), body.verdict, (body.text or "").strip() or None)
-    return JSONReply({f"{kind}_id": id_, "verdict": body.verdict})
+    return JSONReply(FeedbackReply.filled(**{f"{kind}_id": id_}, verdict=body.verdict))
 
 
 @router.get("/feedback", response_class=Response, responses=streamed("application/x-ndjson", JudgedRecord))

@@ -30,7 +30,11 @@ router = APIRouter()
 @router.get("/", responses=replied(PingReply) | typed(status=307, description="A browser is sent to the page."))
 def ping(request: Request) -> Response:
     """Say that the service is there; a browser is sent to the page."""
-    return page.redirect() if prefers_html(request) else JSONReply({"ping": "pong!"}, headers={"Vary": "Accept"})
+    return (
+        page.redirect()
+        if prefers_html(request)
+        else JSONReply(PingReply.filled(ping="pong!"), headers={"Vary": "Accept"})
+    )
 
 
 @router.post("/vector", responses=replied(ParagraphsReply))

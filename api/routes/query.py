@@ -3,8 +3,6 @@
 Flow: body -> `answering/cached.py` -> **here** -> JSON, or server-sent events (`views/query.py` says which).
 """
 
-from typing import Any
-
 from fastapi import APIRouter, Request
 from sse_starlette import EventSourceResponse
 
@@ -52,10 +50,8 @@ async def query_stream(
 @router.post("/cache/clear", responses=replied(ClearedReply))
 async def clear_cache(service: ServiceDep) -> JSONReply:
     """Forget all kept answers; `cleared` says how many there were."""
-    reply: dict[str, Any] = {"cleared": service.answers.clear()}
-    if not service.settings.cache.entries:
-        reply["reason"] = "The cache is off: RAG_CACHE__ENTRIES is 0."
-    return JSONReply(reply)
+    off = {} if service.settings.cache.entries else {"reason": "The cache is off: RAG_CACHE__ENTRIES is 0."}
+    return JSONReply(ClearedReply.filled(cleared=service.answers.clear(), **off))
 
 
 def _inquiry(body: QueryBody, service: Service) -> Inquiry:
