@@ -110,7 +110,7 @@ class RunView:
 
     def messages(self) -> list[bytes]:
         """Return what there is to send now, one server-sent event a record."""
-        return [sse(record.to_dict()) for record in self.records()]
+        return [sse(record) for record in self.records()]
 
     def _end(self, text: str, ending: dict[str, Any]) -> None:
         urls = ending["citations"]
