@@ -1,7 +1,7 @@
 """Settings that gunicorn reads from here by itself: `gunicorn main:app -w 4 -k uvicorn.workers.UvicornWorker`.
 
 `main.app` is the application; what the command line says stands above these settings. `python main.py` with
-RAG_SERVE__WORKERS runs gunicorn with this file, too. With several workers they share a `Team`.
+RAG_SERVE__WORKERS runs gunicorn with this file, too. With several workers they share a `WorkerGroup`.
 """
 
 import os
@@ -13,8 +13,8 @@ from uvicorn.workers import UvicornWorker
 from api.logs import gunicorn_logging
 from api.security.listen import require_auth_or_loopback, url_at
 from api.server import SHUTDOWN_S, uvicorn_options
-from api.watching.workers import begin_sharing, worker_ended
-from api.workers.team import Team
+from api.telemetry.workers import begin_sharing, worker_ended
+from api.workers.group import WorkerGroup
 from errors import RagError, error_line
 from settings import ServeSettings, load_settings
 
@@ -61,27 +61,27 @@ def when_ready(server: Any) -> None:
     name = server.LISTENERS[0].sock.getsockname()
     if isinstance(name, tuple):
         os.environ["RAG_SERVE__HOST"], os.environ["RAG_SERVE__PORT"] = name[0], str(name[1])
-    server.team = None  # there: this file is read again when gunicorn reloads
+    server.group = None  # there: this file is read again when gunicorn reloads
     if server.cfg.workers > 1:
         own = load_settings().serve
         folder, watched = getattr(server.app, "folder", None), getattr(server.app, "watched", None)
         try:
-            server.team = Team(own, url_at(own.host, own.port), server.cfg.workers, folder, watched)
+            server.group = WorkerGroup(own, url_at(own.host, own.port), server.cfg.workers, folder, watched)
         except RagError as error:
             sys.exit(error_line(error, as_json=False).rstrip())
 
 
 def pre_fork(server: Any, worker: Any) -> None:
     """Give a worker what it shares with others."""
-    worker.team = server.team
+    worker.group = server.group
 
 
 def post_worker_init(worker: Any) -> None:
-    """Tell the application which team its process belongs to."""
-    worker.wsgi.team = worker.team
+    """Tell the application which group its process belongs to."""
+    worker.wsgi.group = worker.group
 
 
 def on_exit(server: Any) -> None:
     """Let go of what the workers shared."""
-    if getattr(server, "team", None):
-        server.team.close()
+    if getattr(server, "group", None):
+        server.group.close()

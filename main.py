@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from api.jobs.queue import Jobs
-    from api.workers.team import Team
+    from api.workers.group import WorkerGroup
 
 # The sample goes here even if the settings name another corpus, so that it is never mixed with a user's documents.
 SAMPLE_CORPUS = "default"
@@ -120,16 +120,16 @@ def prepare(settings: Settings) -> None:
     raise_limit()
 
 
-def plan(team: "Team | None") -> Plan:
+def plan(group: "WorkerGroup | None") -> Plan:
     """Say what another program's server is to open, which listens where the settings say.
 
     Args:
-        team: the workers that this process is one of, if there are several.
+        group: the workers that this process is one of, if there are several.
     """
     settings = load_settings()
     prepare(settings)
-    # Before the libraries are loaded: the writer's seat is not vacant for long.
-    return Plan(settings, team, team.part() if team else None)
+    # Before the libraries are loaded: the leader lock is not free for long.
+    return Plan(settings, group, group.role() if group else None)
 
 
 @contextmanager
@@ -142,11 +142,11 @@ def hosted_application(planned: Plan, jobs: "Jobs | None") -> "Iterator[FastAPI]
     """
     from api.serve import application  # noqa: PLC0415
 
-    settings, team = planned.settings, planned.team
-    if team is None:
+    settings, group = planned.settings, planned.group
+    if group is None:
         opening = application(settings, url_at(settings.serve.host, settings.serve.port))
     else:
-        opening = application(settings, team.url, team.folder, watched=team.watched, part=planned.part, jobs=jobs)
+        opening = application(settings, group.url, group.folder, watched=group.watched, role=planned.role, jobs=jobs)
     with opening as opened:
         yield opened
 

@@ -11,14 +11,14 @@ from fastapi.routing import APIRoute
 from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.errors import ServerErrorMiddleware
 
-from api import described, errors
+from api import errors, openapi
 from api.admission import AdmissionQueue
 from api.dependencies import Engines, Ingester, PageAnswers, Service, SourceAnswers
-from api.described import FAILURES, KEY_REFUSED, OPENAI_FAILURES, OPENAI_KEY_REFUSED, Described, operation_id
 from api.headers import SecurityHeaders
 from api.hosts import Hosts
 from api.jobs.queue import Jobs
 from api.mcp.http import McpEndpoint
+from api.openapi import FAILURES, KEY_REFUSED, OPENAI_FAILURES, OPENAI_KEY_REFUSED, Described, operation_id
 from api.recorder import Recorder
 from api.routes import (
     answer,
@@ -57,12 +57,12 @@ from api.security.guarded_engines import GuardedEngines
 from api.security.keyring import Keyring
 from api.security.same_origin import SameOrigin
 from api.study import Study, StudyNotes
+from api.telemetry.middleware import Watched
+from api.telemetry.requests import Watching
 from api.views.html import Pages
-from api.watching.middleware import Watched
-from api.watching.requests import Watching
 from api.web import page
-from api.workers.hand_over import HandOver
-from api.workers.part import Part, alone, slots_of
+from api.workers.role import WorkerRole, single, slots_of
+from api.workers.writer_proxy import WriterProxy
 from ingestion.reading.page_renderer import PageRenderer
 from pipelines.build import Pipelines, without_models
 from query_engine.answer_cache import AnswerCache
@@ -73,26 +73,26 @@ ABOUT = (
     "they have OpenAI's form. Where the service has keys, send one in any of the ways below."
 )
 ROUTES = (
-    (query, described.ASK),
-    (ingest, described.INGEST),
-    (job_routes, described.INGEST),
-    (uploads, described.INGEST),
-    (catalogue, described.DOCUMENTS),
-    (originals, described.DOCUMENTS),
-    (documents, described.DOCUMENTS),
-    (pages, described.DOCUMENTS),
-    (retrieve, described.SEARCH),
-    (research, described.RESEARCH),
-    (run, described.CONTEST),
-    (evaluate, described.CONTEST),
-    (tasks, described.PIPELINES),
-    (pipelines, described.PIPELINES),
-    (feedback, described.FEEDBACK),
-    (study, described.FEEDBACK),
-    (runs, described.RUNS),
-    (metrics, described.SERVICE),
+    (query, openapi.ASK),
+    (ingest, openapi.INGEST),
+    (job_routes, openapi.INGEST),
+    (uploads, openapi.INGEST),
+    (catalogue, openapi.DOCUMENTS),
+    (originals, openapi.DOCUMENTS),
+    (documents, openapi.DOCUMENTS),
+    (pages, openapi.DOCUMENTS),
+    (retrieve, openapi.SEARCH),
+    (research, openapi.RESEARCH),
+    (run, openapi.CONTEST),
+    (evaluate, openapi.CONTEST),
+    (tasks, openapi.PIPELINES),
+    (pipelines, openapi.PIPELINES),
+    (feedback, openapi.FEEDBACK),
+    (study, openapi.FEEDBACK),
+    (runs, openapi.RUNS),
+    (metrics, openapi.SERVICE),
 )
-OVER_GIVEN_PAGES = ((answer, described.ASK), (task_chats, described.PIPELINES))
+OVER_GIVEN_PAGES = ((answer, openapi.ASK), (task_chats, openapi.PIPELINES))
 
 
 def create_app(
@@ -105,7 +105,7 @@ def create_app(
     web: SourceAnswers | None = None,
     given: PageAnswers | None = None,
     pipelines_of_steps: Pipelines | None = None,
-    part: Part | None = None,
+    role: WorkerRole | None = None,
 ) -> Described:
     """Return the application with all its routes.
 
@@ -118,7 +118,7 @@ def create_app(
         web: answers from sources where no corpus is named; None if there are none.
         given: answers over given pages; without it there is no `/answer`, and no chat over a task's results.
         pipelines_of_steps: run steps over tables of documents; without models and in memory if None.
-        part: what this process does in its service; None: everything.
+        role: what this process does in its service; None: everything.
     """
     app = Described(
         title="Treeline",
@@ -126,25 +126,25 @@ def create_app(
         description=ABOUT,
         # `routes/description.py` has the description, `web/page.py` its page: the framework's loads from elsewhere.
         openapi_url=None,
-        openapi_tags=described.TAGS,
+        openapi_tags=openapi.TAGS,
         generate_unique_id_function=_operation_id,
-        # Its own telemetry tells paths and queries, which may hold a question; `watching/` tells neither.
+        # Its own telemetry tells paths and queries, which may hold a question; `telemetry/` tells neither.
         telemetry={"tracing": False, "metrics": False, "logs": False},
         responses=FAILURES,
     )
     templates = Pages()
-    part = part or alone(ServeSettings(), "")
+    role = role or single(ServeSettings(), "")
     watching = Watching()
     answers = AnswerCache(
         settings.cache.entries,
         settings.cache.ttl_s,
-        mark=part.cache_mark,
+        mark=role.cache_mark,
         on_lookup=lambda found: watching.metrics.lookup(found=found),
     )
     # Quotes cost the processor and nothing else: more at once than cores would only make each of them late.
     slots = AdmissionQueue(slots_of(settings.serve), settings.serve.queue, watching.metrics.queue)
     roots = tuple(root for root in (settings.ingest.root, ingested) if root is not None)
-    recorder = Recorder(settings.feedback, settings.index.dir, beside_others=part.workers > 1)
+    recorder = Recorder(settings.feedback, settings.index.dir, beside_others=role.workers > 1)
     study_notes = Study(settings.study, settings.index.dir)
     service = Service(
         GuardedEngines(engines, settings.index.corpus),
@@ -165,11 +165,11 @@ def create_app(
         watching=watching,
     )
     app.state.service, app.state.mcp, app.state.keyring = service, McpEndpoint(service), Keyring(settings.serve)
-    app.state.part, app.state.jobs = part, jobs
+    app.state.role, app.state.jobs = role, jobs
     if settings.study.enabled:
         app.add_middleware(StudyNotes, study=study_notes)
-    if not part.writes:
-        app.add_middleware(HandOver, writer_url=part.writer_url)
+    if not role.writes:
+        app.add_middleware(WriterProxy, writer_url=role.writer_url)
     app.add_middleware(BodyLimit, max_bytes_at={**MAX_BYTES_AT, "/documents": settings.ingest.max_upload_bytes})
     app.add_middleware(KeyGate, keyring=app.state.keyring)
     app.add_middleware(SameOrigin, serve=settings.serve)
@@ -193,7 +193,7 @@ def _include_routes(app: FastAPI, settings: Settings, *, over_given_pages: bool)
         app.include_router(router, dependencies=[KeyRequired])
     app.include_router(
         chat.router,
-        tags=[described.CHAT],
+        tags=[openapi.CHAT],
         dependencies=[KeyRequired],
         responses={**OPENAI_FAILURES, **OPENAI_KEY_REFUSED},
     )
@@ -201,12 +201,12 @@ def _include_routes(app: FastAPI, settings: Settings, *, over_given_pages: bool)
         for module, tag in OVER_GIVEN_PAGES:
             app.include_router(module.router, tags=[tag], dependencies=[KeyRequired], responses=KEY_REFUSED)
     if settings.mcp.enabled:
-        app.include_router(mcp.router, tags=[described.TOOLS], dependencies=[KeyRequired], responses=KEY_REFUSED)
+        app.include_router(mcp.router, tags=[openapi.TOOLS], dependencies=[KeyRequired], responses=KEY_REFUSED)
     for module in (papers, react):
-        app.include_router(module.router, tags=[described.PAPERS], dependencies=[KeyRequired])
+        app.include_router(module.router, tags=[openapi.PAPERS], dependencies=[KeyRequired])
     # A probe has no key, nor has a person who brings one.
     for module in (health, login, description):
-        app.include_router(module.router, tags=[described.SERVICE])
+        app.include_router(module.router, tags=[openapi.SERVICE])
 
 
 def _operation_id(route: APIRoute) -> str:

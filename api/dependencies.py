@@ -22,8 +22,8 @@ from api.jobs.write_locks import WriteLocks
 from api.links import Links
 from api.recorder import Recorder
 from api.study import Study
+from api.telemetry.requests import Watching
 from api.views.html import Pages
-from api.watching.requests import Watching
 from ingestion.reading.page_renderer import PageRenderer
 from ingestion.schema import Progress, RunOptions
 from pipelines.build import Pipelines

@@ -21,10 +21,10 @@ from starlette.types import Receive, Scope, Send
 
 import errors
 from api.schemas.replies.base import Reply
+from api.telemetry.middleware import ERROR_CODE
 from api.views import openai_errors
 from api.views.html import Pages
 from api.views.negotiation import JSONReply, prefers_html
-from api.watching.middleware import ERROR_CODE
 from errors import RagError
 
 STATUS: dict[type[RagError], int] = {

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from urllib.parse import quote, urlencode, urlsplit
 
 from query_engine.schema.events import Citation, Nearest
+from query_engine.schema.passage import Passage
 
 
 class Links:
@@ -29,11 +30,9 @@ class Links:
         query = urlencode({"corpus": corpus or self._corpus, "start": start, "end": end})
         return f"{self._base}/{document_path(doc_id)}?{query}#cited"
 
-    def of(self, place: Citation | Nearest) -> str:
+    def of(self, place: Citation | Nearest | Passage) -> str:
         """Return the document's own address, or the link to its page here."""
-        if place.url is not None and is_web_url(place.url):
-            return place.url
-        return self.document(place.doc_id, place.start, place.end, corpus=place.corpus)
+        return web_url(place.url) or self.document(place.doc_id, place.start, place.end, corpus=place.corpus)
 
     def numbered(self, citations: Sequence[Citation]) -> dict[int, str]:
         """Return the address of each `[n]`, in the order of n; quotes that share a number share the first one's."""
@@ -48,12 +47,12 @@ def document_path(doc_id: str) -> str:
     return f"documents/{quote(doc_id, safe='' if foldable else '/')}"
 
 
-def is_web_url(url: str) -> bool:
-    """Say whether `url` is an absolute http or https address in one piece."""
-    if any(character.isspace() or not character.isprintable() for character in url):
-        return False
+def web_url(url: str | None) -> str | None:
+    """Return `url` if it is an absolute http or https address in one piece, else None."""
+    if url is None or any(character.isspace() or not character.isprintable() for character in url):
+        return None
     try:
         parts = urlsplit(url)
     except ValueError:
-        return False
-    return parts.scheme in {"http", "https"} and bool(parts.netloc)
+        return None
+    return url if parts.scheme in {"http", "https"} and parts.netloc else None

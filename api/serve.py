@@ -20,7 +20,7 @@ from api.jobs.queue import Job, Jobs
 from api.jobs.watcher import FolderWatcher
 from api.routes.ingest import submit
 from api.schemas.requests import IngestBody
-from api.workers.part import Part, alone
+from api.workers.role import WorkerRole, single
 from errors import StorageError, UnknownCorpusError
 from pipelines.build import open_pipelines, without_models
 from query_engine.build import Engines
@@ -40,7 +40,7 @@ def application(
     listen: Callable[[], None] = lambda: None,
     watched: str | None = None,
     *,
-    part: Part | None = None,
+    role: WorkerRole | None = None,
     jobs: Jobs | None = None,
 ) -> Iterator[FastAPI]:
     """Yield the application with all that it answers from; close it at the end.
@@ -51,18 +51,18 @@ def application(
         folder: what was ingested at the start; clients may have it ingested again.
         listen: called as soon as nothing can fail any more.
         watched: the corpus that `folder` was ingested into, if it shall be kept in step with it.
-        part: what this process does in its service; None: as the settings say for the only one.
+        role: what this process does in its service; None: as the settings say for the only one.
         jobs: where ingestions run; None: nothing else knows of them. Closed at the end.
 
     Raises:
         RagError: a model, the default corpus or the tasks cannot be opened.
     """
-    part = part or alone(settings.serve, url)
-    settings = part.settings(settings)
+    role = role or single(settings.serve, url)
+    settings = role.settings(settings)
     with ExitStack() as stack:
-        engines = stack.enter_context(closing(Engines(settings, access=part.access)))
+        engines = stack.enter_context(closing(Engines(settings, access=role.access)))
         pipelines = stack.enter_context(
-            closing(open_pipelines(engines, settings) if part.writes else without_models(engines, settings))
+            closing(open_pipelines(engines, settings) if role.writes else without_models(engines, settings))
         )
         readers = stack.enter_context(closing(PageReaders(settings)))
         jobs = stack.enter_context(closing(jobs or Jobs()))
@@ -83,12 +83,12 @@ def application(
             web=web,
             given=PageAnswers(engines, readers, settings),
             pipelines_of_steps=pipelines,
-            part=part,
+            role=role,
         )
         service = app.state.service
         for kept_open in (service.study, service.recorder, service.page_renderer, service.watching):
             stack.callback(kept_open.close)
-        if folder is not None and watched is not None and part.writes:
+        if folder is not None and watched is not None and role.writes:
             watcher = FolderWatcher(folder.resolve(), partial(_submit_changes, service, folder, watched))
             stack.callback(watcher.close)
             stack.callback(jobs.stop)

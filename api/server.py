@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
     from api.jobs.queue import Jobs
-    from api.workers.part import Part
-    from api.workers.team import Team
+    from api.workers.group import WorkerGroup
+    from api.workers.role import WorkerRole
 
 # For what ignores its deadline; longer than the grace that `/run` gives its streams.
 SHUTDOWN_S = 30
@@ -38,7 +38,7 @@ _PROTOCOL: dict[str, Any] = {
     "ws": "none",
     "server_header": False,
     "log_config": None,
-    "access_log": False,  # `watching/middleware.py` logs requests
+    "access_log": False,  # `telemetry/middleware.py` logs requests
 }
 
 
@@ -80,35 +80,35 @@ class Plan:
 
     Attributes:
         settings: all of them.
-        team: the workers that this process is one of; None if it is alone.
-        part: what this process does among them; None if it is alone.
+        group: the workers that this process is one of; None if it is alone.
+        role: what this process does among them; None if it is alone.
     """
 
     settings: Settings
-    team: "Team | None" = None
-    part: "Part | None" = None
+    group: "WorkerGroup | None" = None
+    role: "WorkerRole | None" = None
 
 
 class HostedApplication:
     """An application that opens when its server starts it, for servers that import an application by its name.
 
     Args:
-        planned: says quickly, of one of a team of workers if there is one, what is to be opened.
+        planned: says quickly, of one of a group of workers if there is one, what is to be opened.
         opened: opens it, with the jobs that it shall run if those are there already; closes it at the end of the
             block.
 
     Attributes:
-        team: the workers that this process is one of, if there are several; set before the server starts it.
+        group: the workers that this process is one of, if there are several; set before the server starts it.
     """
 
     def __init__(
         self,
-        planned: Callable[["Team | None"], Plan],
+        planned: Callable[["WorkerGroup | None"], Plan],
         opened: Callable[[Plan, "Jobs | None"], AbstractContextManager["FastAPI"]],
     ) -> None:
         self._planned, self._opened = planned, opened
         self._app: FastAPI | None = None
-        self.team: Team | None = None
+        self.group: WorkerGroup | None = None
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
         """Open and close with the server's lifespan; in between, hand on every request."""
@@ -121,7 +121,7 @@ class HostedApplication:
         await receive()
         with ExitStack() as stack:
             try:
-                plan = self._planned(self.team)
+                plan = self._planned(self.group)
                 async with _private(plan) as (jobs, settle):
                     # In a thread: the private server answers meanwhile.
                     app = self._app = await asyncio.to_thread(stack.enter_context, self._opened(plan, jobs))
@@ -142,19 +142,19 @@ async def _private(plan: Plan) -> AsyncIterator[tuple["Jobs | None", Callable[["
     Yields:
         Its jobs, if it is, and what is to be told of the application once that is open.
     """
-    team, part = plan.team, plan.part
-    if team is None or part is None or part.job_notes is None:
+    group, role = plan.group, plan.role
+    if group is None or role is None or role.job_notes is None:
         yield None, lambda _app: None
         return
     from api.jobs.notes import JobNotes  # noqa: PLC0415  # gunicorn's parent, which reads this file, needs none of it
     from api.jobs.queue import Jobs  # noqa: PLC0415
     from api.opening import Opening  # noqa: PLC0415
 
-    jobs = Jobs(JobNotes(part.job_notes))
+    jobs = Jobs(JobNotes(role.job_notes))
     opening = Opening(plan.settings.serve, jobs)
     config = uvicorn.Config(opening, lifespan="off", timeout_graceful_shutdown=SHUTDOWN_S, **private_options())
     server = uvicorn.Server(config)
-    serving = asyncio.ensure_future(server._serve([team.private]))  # its `serve` would take the signals
+    serving = asyncio.ensure_future(server._serve([group.private]))  # its `serve` would take the signals
     try:
         yield jobs, opening.settle
     finally:

@@ -33,7 +33,7 @@ from api.answering.sse import disconnected
 from api.dependencies import Engine, Service, ServiceDep
 from api.recorder import Recorder
 from api.schemas.requests import AskingBody, QueryBody, steering_of
-from api.watching.requests import current_watch
+from api.telemetry.requests import current_watch
 from errors import OutOfTimeError, UnknownCorpusError
 from query_engine import steps
 from query_engine.inquiry import Inquiry

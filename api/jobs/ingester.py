@@ -1,20 +1,24 @@
 """Do an ingestion inside the service: into the corpus that answers questions meanwhile, with the models it has loaded.
 
-Flow: a job's thread -> **here** -> `ingestion/build.py` -> `job_view.result_of` for clients that ask how it went.
+Flow: a job's thread -> **here** -> `ingestion/build.py` -> `result_of`, for clients that ask how it went.
 """
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from api.jobs.queue import Result
-from api.jobs.view import result_of
 from ingestion.build import ingest, ingest_into, retry_failed
-from ingestion.schema import Progress, RunOptions
+from ingestion.console.coverage import coverage
+from ingestion.schema import Progress, RunOptions, Summary
 from query_engine.build import Engines
 from settings import Settings
 
 Tell = Callable[[Progress], None]
+
+MAX_ERRORS = 10
+MAX_LISTED = 1000
 
 
 class Ingester:
@@ -64,3 +68,33 @@ class Ingester:
             embeddings = self._engines.embeddings
             summary = retry_failed(opened, self._settings, embeddings, on_progress=tell, stop=stop, within=within)
             return result_of(summary, chunks_total=opened.documents.leaf_count())
+
+
+def result_of(summary: Summary, *, chunks_total: int) -> Result:
+    """Return what a job did; lists are cut to 1,000 entries, counts are not.
+
+    Args:
+        summary: of the run.
+        chunks_total: leaves of the corpus afterwards.
+    """
+    failed = len(summary.failed)
+    return {
+        "docs_total": summary.documents + failed,
+        "docs_ok": summary.documents,
+        "docs_failed": failed,
+        "chunks_total": chunks_total,
+        "chunks_indexed": 0 if summary.dry_run else summary.leaves,
+        "duration_sec": summary.duration_s,
+        "errors": summary.failed[:MAX_ERRORS],
+        **summary.to_dict(),
+        "failed": summary.failed[:MAX_LISTED],
+        "skipped": summary.skipped[:MAX_LISTED],
+        "left_out": summary.left_out[:MAX_LISTED],
+        "by_ocr": summary.by_ocr[:MAX_LISTED],
+        "left_out_total": len(summary.left_out),
+        "skipped_total": len(summary.skipped),
+        "skipped_types": dict(Counter(summary.skipped_types).most_common(MAX_LISTED)),
+        "coverage": coverage(summary),
+        "duplicates": summary.duplicates[:MAX_LISTED],
+        "duplicates_total": len(summary.duplicates),
+    }

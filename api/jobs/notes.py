@@ -1,7 +1,7 @@
 """Note in files which jobs are under way, for the process that takes this one's place if it is killed.
 
 Flow: `queue.py` notes a job when it is submitted and strikes it out at its end -> **here**, a folder of the service's
-workers -> the next writer finds what its predecessor left. Where the folder is, `workers/team.py` says.
+workers -> the next writer finds what its predecessor left. Where the folder is, `workers/group.py` says.
 """
 
 import json

@@ -4,11 +4,11 @@ Flow: passages, documents, finished answers -> **here** -> `server.py` sends the
 """
 
 import re
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from pydantic import BaseModel
 
-from api.links import Links, is_web_url
+from api.links import Links, web_url
 from api.schemas.replies.answers import message_of, unsupported_in
 from errors import UnknownDocumentError
 from index.documents.store import StoredDocument
@@ -37,11 +37,22 @@ class Place(BaseModel):
     url: str
     text: str
 
+    @classmethod
+    def at(cls, place: Citation | Nearest | Passage, text: str, corpus: str, links: Links, **more: Any) -> Self:
+        """Return a place in a document of `corpus`, unless it says itself which one it is from."""
+        id_ = place_id(place.corpus or corpus, place.doc_id, place.start, place.end)
+        return cls(id=id_, title=place.title or place.doc_id, url=links.of(place), text=text, **more)
+
 
 class SearchResults(BaseModel):
     """What `search` returns, best first."""
 
     results: list[Place]
+
+    @classmethod
+    def build(cls, passages: tuple[Passage, ...], corpus: str, links: Links) -> Self:
+        """Return passages as results."""
+        return cls(results=[Place.at(one, one.text, corpus, links) for one in passages])
 
 
 class FetchedDocument(Place):
@@ -84,6 +95,20 @@ class AskResult(BaseModel):
     corpus: str
     answer_id: str | None
 
+    @classmethod
+    def build(cls, done: Done, corpus: str, links: Links, answer_id: str | None) -> Self:
+        """Return a finished answer."""
+        return cls(
+            answer=done.answer,
+            message=message_of(done),
+            citations=[Cited.at(one, one.quote, corpus, links, number=one.number) for one in done.citations],
+            closest=[Place.at(one, one.quote, corpus, links) for one in done.nearest],
+            unsupported=unsupported_in(done),
+            warnings=list(map(str, done.warnings)),
+            corpus=corpus,
+            answer_id=answer_id,
+        )
+
 
 class CorpusEntry(BaseModel):
     """One corpus; what is null could not be read, and `problem` says why."""
@@ -99,6 +124,17 @@ class CorpusList(BaseModel):
     """What `list_corpora` returns."""
 
     corpora: list[CorpusEntry]
+
+    @classmethod
+    def build(cls, facts: list[CorpusFacts], default: str) -> Self:
+        """Return the corpora, at most `MAX_CORPORA`."""
+        names = CorpusEntry.model_fields.keys() - {"is_default"}
+        return cls(
+            corpora=[
+                CorpusEntry(is_default=one.name == default, **{name: getattr(one, name) for name in names})
+                for one in facts[:MAX_CORPORA]
+            ]
+        )
 
 
 class DocumentPlace(NamedTuple):
@@ -139,27 +175,13 @@ def unknown_document() -> UnknownDocumentError:
     )
 
 
-def to_search_results(passages: tuple[Passage, ...], corpus: str, links: Links) -> SearchResults:
-    """Return passages as results."""
-    return SearchResults(
-        results=[
-            Place(
-                id=place_id(passage.corpus or corpus, passage.doc_id, passage.start, passage.end),
-                title=passage.title or passage.doc_id,
-                url=_url(passage.url, links, passage.doc_id, passage.start, passage.end, corpus=passage.corpus),
-                text=passage.text,
-            )
-            for passage in passages
-        ]
-    )
-
-
 def to_fetched(id_: str, found: StoredDocument, place: DocumentPlace, links: Links, max_chars: int) -> FetchedDocument:
     """Return a document, or the part of at most `max_chars` characters that has the place's span in its middle."""
     size = len(found.text)
     start, end = place.span or (0, 0)
     first = max(0, min((start + end - max_chars) // 2, size - max_chars)) if start < end <= size else 0
     last = min(size, first + max_chars)
+    span = (start, end) if start < end <= size else (first, last)
     about = {
         "corpus": place.corpus,
         "doc_id": found.doc_id,
@@ -172,51 +194,6 @@ def to_fetched(id_: str, found: StoredDocument, place: DocumentPlace, links: Lin
         id=id_,
         title=found.title or found.doc_id,
         text=found.text[first:last],
-        url=_url(found.url, links, found.doc_id, *((start, end) if start < end <= size else (first, last))),
+        url=web_url(found.url) or links.document(found.doc_id, *span),
         metadata={**found.metadata, "treeline": about},
     )
-
-
-def to_ask_result(done: Done, corpus: str, links: Links, answer_id: str | None) -> AskResult:
-    """Return a finished answer."""
-    return AskResult(
-        answer=done.answer,
-        message=message_of(done),
-        citations=[
-            Cited(number=citation.number, **_place(citation, corpus, links).model_dump()) for citation in done.citations
-        ],
-        closest=[_place(nearest, corpus, links) for nearest in done.nearest],
-        unsupported=unsupported_in(done),
-        warnings=list(map(str, done.warnings)),
-        corpus=corpus,
-        answer_id=answer_id,
-    )
-
-
-def to_corpus_list(facts: list[CorpusFacts], default: str) -> CorpusList:
-    """Return the corpora, at most `MAX_CORPORA`."""
-    return CorpusList(
-        corpora=[
-            CorpusEntry(
-                name=one.name,
-                is_default=one.name == default,
-                documents=one.documents,
-                last_ingested_at=one.last_ingested_at,
-                problem=one.problem,
-            )
-            for one in facts[:MAX_CORPORA]
-        ]
-    )
-
-
-def _place(place: Citation | Nearest, corpus: str, links: Links) -> Place:
-    return Place(
-        id=place_id(place.corpus or corpus, place.doc_id, place.start, place.end),
-        title=place.title or place.doc_id,
-        url=links.of(place),
-        text=place.quote,
-    )
-
-
-def _url(own: str | None, links: Links, doc_id: str, start: int, end: int, *, corpus: str = "") -> str:
-    return own if own is not None and is_web_url(own) else links.document(doc_id, start, end, corpus=corpus)

@@ -27,10 +27,7 @@ from api.mcp.results import (
     FetchedDocument,
     SearchResults,
     places_of,
-    to_ask_result,
-    to_corpus_list,
     to_fetched,
-    to_search_results,
     unknown_document,
 )
 from index.documents.store import StoredDocument
@@ -75,7 +72,7 @@ class Tools:
             return engine.retrieve(Inquiry(question, deadline=deadline), options), engine.corpus.name
 
         found, name = await self._run(lambda runner: runner.search(None, corpus, work))
-        return to_search_results(found.passages, name, Links(base_url, name))
+        return SearchResults.build(found.passages, name, Links(base_url, name))
 
     async def fetch(self, id_: str, base_url: str) -> FetchedDocument:
         """Return the document that an id names.
@@ -110,7 +107,7 @@ class Tools:
     async def list_corpora(self) -> CorpusList:
         """Return the corpora on disk."""
         facts = [one for one in await in_thread(partial(list_corpora, self._settings)) if may_use(one.name)]
-        return to_corpus_list(facts, self._settings.index.corpus)
+        return CorpusList.build(facts, self._settings.index.corpus)
 
     async def _answered(
         self, inquiry: Inquiry, corpus: str | None, base_url: str, tell: Tell, runner: QuestionRunner
@@ -121,7 +118,7 @@ class Tools:
                 if isinstance(event, Step):
                     await tell(event.text)
                 elif isinstance(event, Done):
-                    return to_ask_result(event, asked.corpus, Links(base_url, asked.corpus), asked.id)
+                    return AskResult.build(event, asked.corpus, Links(base_url, asked.corpus), asked.id)
         raise RuntimeError("The engine's events ended without Done.")
 
     async def _run(self, work: Callable[[QuestionRunner], Coroutine[Any, Any, Result]]) -> Result:

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Request
 from api.answering.runner import RunnerDep
 from api.answering.sse import finish
 from api.dependencies import ServiceDep
-from api.described import replied
+from api.openapi import replied
 from api.schemas.replies.answers import QueryReply
 from api.schemas.requests import AnswerBody
 from api.views.negotiation import JSONReply

@@ -4,29 +4,32 @@ Flow: a filter or a corpus's name -> `index/documents/catalogue.py` -> **here** 
 """
 
 import json
-from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
 
 from api.caller import may_use
 from api.dependencies import ServiceDep
-from api.described import replied
 from api.jobs.write_locks import DELETION_WAIT_S
-from api.links import is_web_url
-from api.schemas.replies.corpora import CorporaReply, DeletedReply, DocumentsReply, StatsReply
+from api.links import web_url
+from api.openapi import replied
+from api.schemas.replies.corpora import (
+    CorporaReply,
+    CorpusFacts,
+    DeletedReply,
+    DocumentBrief,
+    DocumentsReply,
+    StatsReply,
+)
 from api.schemas.requests import FILTER_EXAMPLE, DeleteBody, OneCorpus
 from api.views.negotiation import JSONReply
 from errors import FilterError, without_paths
-from index.corpus import Corpus
-from index.documents.catalogue import DocumentBrief
 from index.maintenance.corpora import list_corpora
 from ingestion.uploads import Uploads
 
 MAX_PAGE = 1000
 MAX_FILTER_CHARS = 8000
 MAX_IDS = 100
-MAX_REASONS = 10
 
 router = APIRouter()
 
@@ -62,13 +65,9 @@ def documents(
         newest = order == "newest"
         found = engine.corpus.catalogue.briefs(after, limit + 1, newest=newest, filters=filters)
     page = found[:limit]
-    return JSONReply(
-        {
-            "corpus": name,
-            "documents": [_brief(brief) for brief in page],
-            "next": (page[-1].newest_place if newest else page[-1].doc_id) if len(found) > limit else None,
-        }
-    )
+    following = (page[-1].newest_place if newest else page[-1].doc_id) if len(found) > limit else None
+    briefs = [DocumentBrief.filled(one, url=web_url(one.url)) for one in page]
+    return JSONReply(DocumentsReply.filled(corpus=name, documents=briefs, next=following))
 
 
 @router.post("/documents/delete", responses=replied(DeletedReply))
@@ -82,56 +81,23 @@ def delete(body: DeleteBody, service: ServiceDep) -> JSONReply:
             with service.write_locks.hold(opened.name, DELETION_WAIT_S):
                 found = uploads.find(opened, body.filter)
                 deleted = uploads.delete(opened, found)
-    return JSONReply(
-        {
-            "corpus": opened.name,
-            "matched": len(found),
-            "deleted": deleted,
-            "doc_ids": found[:MAX_IDS],
-            "dry_run": body.dry_run,
-        }
-    )
+    ids = found[:MAX_IDS]
+    return JSONReply(DeletedReply.filled(body, corpus=opened.name, matched=len(found), deleted=deleted, doc_ids=ids))
 
 
 @router.get("/stats", responses=replied(StatsReply))
 def stats(service: ServiceDep, *, corpus: Name = None) -> JSONReply:
     """Count what a corpus holds; a chunk is a leaf."""
     with service.engines.lease(corpus) as engine:
-        return JSONReply(_counts(engine.corpus))
+        return JSONReply(StatsReply.build(engine.corpus))
 
 
 @router.get("/corpora", responses=replied(CorporaReply))
 def corpora(service: ServiceDep) -> JSONReply:
     """List the corpora on disk, those that are not open included."""
     facts = [one for one in list_corpora(service.settings) if may_use(one.name)]
-    return JSONReply(
-        {"corpora": [asdict(one) | {"problem": one.problem and without_paths(one.problem)} for one in facts]}
-    )
-
-
-def _counts(opened: Corpus) -> dict[str, Any]:
-    counted = opened.catalogue.statistics()
-    failed = opened.ledger.failed()
-    return {
-        "total_chunks": counted.leaves,
-        "by_content_type": counted.content_types,
-        "by_topic": counted.topics,
-        "top_docs": [
-            {"doc_id": brief.doc_id, "title": brief.title, "chunks": brief.leaves} for brief in counted.largest
-        ],
-        "md_count": counted.content_types.get("markdown", 0),
-        "corpus": opened.name,
-        "documents": counted.documents,
-        "leaves": counted.leaves,
-        "failed_sources": len(failed),
-        "failed": [{"source": note.source, "reasons": note.failures[:MAX_REASONS]} for note in failed[:MAX_IDS]],
-        "model": opened.manifest.model,
-        "precision": opened.manifest.precision,
-        "created_at": opened.manifest.created_at,
-        "last_ingested_at": counted.last_ingested_at,
-        "state": opened.documents.state(),
-        "size_bytes": opened.size_bytes(),
-    }
+    told = [CorpusFacts.filled(one, problem=one.problem and without_paths(one.problem)) for one in facts]
+    return JSONReply(CorporaReply.filled(corpora=told))
 
 
 def _parsed(filters: str) -> dict[str, Any]:
@@ -142,7 +108,3 @@ def _parsed(filters: str) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise FilterError("The filter is not a JSON object.", "Send one, percent-encoded.")
     return found
-
-
-def _brief(brief: DocumentBrief) -> dict[str, Any]:
-    return asdict(brief) | {"url": brief.url if brief.url and is_web_url(brief.url) else None}

@@ -10,7 +10,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from typing import Annotated, Any, cast, get_args
+from typing import Annotated, cast, get_args
 
 from fastapi import APIRouter, Path, Request
 from starlette.responses import Response
@@ -20,8 +20,8 @@ from api.answering.rounds import with_links
 from api.answering.runner import RunnerDep
 from api.answering.sse import Pace, finish, sse_response, stream_records
 from api.dependencies import Service, ServiceDep
-from api.described import replied, streamed
 from api.linked import without_links
+from api.openapi import replied, streamed
 from api.schemas.chat import ChatBody
 from api.schemas.replies.service import CompletionChunk, CompletionReply, Model, ModelsReply, OpenAIErrorReply
 from api.schemas.requests import steering_of
@@ -56,7 +56,7 @@ def models(service: ServiceDep) -> JSONReply:
     corpora = service.engines.names()
     every = [ALL] if len(corpora) > 1 else []
     names = [f"{corpus}{mode}" for corpus in [*corpora, *every] for mode in ("", *others)]
-    return JSONReply({"object": "list", "data": [_model(service, name) for name in names]})
+    return JSONReply(ModelsReply.filled(object="list", data=[_model(service, name) for name in names]))
 
 
 @router.get("/models/{name}", responses=replied(Model))
@@ -119,11 +119,11 @@ def _check_model(service: Service, name: str) -> None:
         raise UnknownCorpusError("There is no such model.", known)
 
 
-def _model(service: Service, name: str) -> dict[str, Any]:
+def _model(service: Service, name: str) -> Model:
     corpora = name.partition(":")[0]
     members = service.engines.names() if corpora == ALL else member_names(corpora)
     created = max(_made_at(service, corpus) for corpus in members)
-    return {"id": name, "object": "model", "created": created, "owned_by": "treeline"}
+    return Model.filled(id=name, object="model", created=created, owned_by="treeline")
 
 
 def _made_at(service: Service, corpus: str) -> int:

@@ -1,6 +1,6 @@
 """`GET /openapi.json`: the description of the service, for programs that make clients of it and for the page `/docs`.
 
-Flow: `described.py` describes every route -> **here** -> as much of it as the caller's key opens. A client without a
+Flow: `openapi.py` describes every route -> **here** -> as much of it as the caller's key opens. A client without a
 key, where keys are asked for, sees what a key for reading would open; it names no corpus and no setting.
 """
 
@@ -10,7 +10,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 
 from api.caller import CALLER, NOBODY, READ, Key
-from api.described import SECURED, TAGS
+from api.openapi import SECURED, TAGS
 from api.security.auth import OPEN_PATHS, refusal
 from api.views.negotiation import JSONReply
 

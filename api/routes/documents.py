@@ -13,13 +13,12 @@ from starlette.responses import Response
 
 import index.corpus
 from api.dependencies import ServiceDep
-from api.described import joined, replied, typed
 from api.jobs.write_locks import DELETION_WAIT_S
-from api.links import document_path, is_web_url
-from api.schemas.replies.corpora import DeletedDocumentReply, DocumentReply
+from api.links import document_path, web_url
+from api.openapi import joined, replied, typed
+from api.schemas.replies.corpora import DeletedDocumentReply, DocumentReply, OcrNote, Span
 from api.schemas.requests import OneCorpus
 from api.views.negotiation import JSONReply, prefers_html
-from api.views.ocr import ocr_of
 from errors import UnknownDocumentError
 from index.documents.store import StoredDocument
 from ingestion.originals import original_note
@@ -68,26 +67,22 @@ def document(
         found = stored_in(engine.corpus, doc_id)
         note = original_note(engine.corpus, found) if service.settings.serve.originals else None
     span = _span(found, start or 0, end)
-    shown: dict[str, Any] = {
-        "corpus": name,
-        "doc_id": found.doc_id,
-        "title": found.title,
-        "url": found.url if found.url and is_web_url(found.url) else None,
-        "pages": found.pages,
-        "metadata": found.metadata,
-        "ocr": ocr_of(found.metadata, len(found.pages)),
-        "original": PurePosixPath(note.file).name if note else None,
-        "span": span,
-        "notice": OUTSIDE if end is not None and span is None else None,
-        "text": found.text,
-    }
-    if prefers_html(request):
-        shown["original_path"] = f"{document_path(found.doc_id)}/{ORIGINAL}?{urlencode({'corpus': name})}"
-        return service.pages.document(request, found.content_type, **shown)
-    shown["content_type"] = found.content_type
+    tree: dict[str, Any] = {}
     if nodes:
-        shown["nodes"] = found.tree.spans
-        shown["blocks"] = [block.to_dict() for block in found.structure.blocks]
+        tree = {"nodes": found.tree.spans, "blocks": [block.to_dict() for block in found.structure.blocks]}
+    shown = DocumentReply.filled(
+        found,
+        corpus=name,
+        url=web_url(found.url),
+        ocr=OcrNote.build(found.metadata, len(found.pages)),
+        original=PurePosixPath(note.file).name if note else None,
+        span=span,
+        notice=OUTSIDE if end is not None and span is None else None,
+        **tree,
+    )
+    if prefers_html(request):
+        original_path = f"{document_path(found.doc_id)}/{ORIGINAL}?{urlencode({'corpus': name})}"
+        return service.pages.document(request, shown, original_path)
     return JSONReply(shown, headers={"Vary": "Accept"})
 
 
@@ -99,7 +94,7 @@ def delete(doc_id: DocumentId, service: ServiceDep, *, corpus: Corpus = None) ->
         with service.write_locks.hold(name, DELETION_WAIT_S):
             if not Uploads(service.settings).delete(engine.corpus, [doc_id]):
                 raise _unknown(name)
-    return JSONReply({"corpus": name, "deleted": 1, "doc_ids": [doc_id]})
+    return JSONReply(DeletedDocumentReply.filled(corpus=name, deleted=1, doc_ids=[doc_id]))
 
 
 def stored_in(corpus: index.corpus.Corpus, doc_id: str) -> StoredDocument:
@@ -121,8 +116,8 @@ def _unknown(corpus: str) -> UnknownDocumentError:
     )
 
 
-def _span(found: StoredDocument, start: int, end: int | None) -> dict[str, Any] | None:
-    """Return the cited span as JSON-ready values; None when there is none, or when it lies outside the text."""
+def _span(found: StoredDocument, start: int, end: int | None) -> Span | None:
+    """Return the cited span; None if absent or outside the text."""
     if end is None or not start < end <= len(found.text):
         return None
-    return {"start": start, "end": end, "pages": found.pages_of(start, end), "quote": found.text[start:end]}
+    return Span.filled(start=start, end=end, pages=found.pages_of(start, end), quote=found.text[start:end])

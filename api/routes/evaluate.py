@@ -9,7 +9,7 @@ from api.answering.forms import ask_in_form, wants_report
 from api.answering.runner import RunnerDep
 from api.answering.sse import finish
 from api.dependencies import ServiceDep
-from api.described import replied
+from api.openapi import replied
 from api.schemas.replies.answers import EvaluateReply
 from api.schemas.requests import EvaluateBody
 from api.views.negotiation import JSONReply

@@ -11,7 +11,7 @@ from starlette.responses import Response, StreamingResponse
 
 from api.caller import require_corpus
 from api.dependencies import ServiceDep
-from api.described import replied, streamed
+from api.openapi import replied, streamed
 from api.schemas.replies.service import FeedbackReply, JudgedRecord
 from api.schemas.requests import CorporaName, FeedbackBody
 from api.views.chat import ID_PREFIX
@@ -33,7 +33,7 @@ async def give(body: FeedbackBody, service: ServiceDep) -> JSONReply:
     id_ = (body.answer_id or body.retrieval_id or "").removeprefix(ID_PREFIX)
     kind: Kind = "answer" if body.answer_id is not None else "retrieval"
     await service.recorder.judge(id_, kind, body.target(), body.verdict, (body.text or "").strip() or None)
-    return JSONReply({f"{kind}_id": id_, "verdict": body.verdict})
+    return JSONReply(FeedbackReply.filled(**{f"{kind}_id": id_}, verdict=body.verdict))
 
 
 @router.get("/feedback", response_class=Response, responses=streamed("application/x-ndjson", JudgedRecord))

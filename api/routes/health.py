@@ -15,10 +15,10 @@ from fastapi import APIRouter, Request
 
 from api.caller import CALLER, NOBODY, may_use
 from api.dependencies import Service, ServiceDep
-from api.described import replied
-from api.schemas.replies.service import HealthReply, ReadyReply
+from api.openapi import replied
+from api.schemas.replies.service import HealthReply, QuestionCounts, ReadyReply, ServiceProcess
 from api.views.negotiation import JSONReply
-from api.workers.part import Part
+from api.workers.role import WorkerRole
 from errors import CorpusLockedError, without_paths
 from query_engine.steps import QUOTES_NOTE
 from query_engine.synthesis.build import EXTRACTIVE, writer_names
@@ -43,16 +43,15 @@ async def health(service: ServiceDep) -> JSONReply:
     """Say that the service is alive, how its stores are, and how the language model was when last used. Always 200."""
     status = await _seen(service)
     chroma = "damaged or refused" if _broken(status) else "ok" if status["corpora"] else "no corpus is open"
+    llm_reason = "Ask with a key." if CALLER.get() is NOBODY else without_paths(status["llm_reason"] or "") or None
     return JSONReply(
-        {
-            "status": "ok" if chroma == "ok" and status["llm_ready"] else "degraded",
-            "chroma": chroma,
-            "failing_stores": sorted({store for why in _broken(status).values() for store in why["stores"]}),
-            "llm_ready": status["llm_ready"],
-            "llm_reason": "Ask with a key."
-            if CALLER.get() is NOBODY
-            else without_paths(status["llm_reason"] or "") or None,
-        }
+        HealthReply.filled(
+            status="ok" if chroma == "ok" and status["llm_ready"] else "degraded",
+            chroma=chroma,
+            failing_stores=sorted({store for why in _broken(status).values() for store in why["stores"]}),
+            llm_ready=status["llm_ready"],
+            llm_reason=llm_reason,
+        )
     )
 
 
@@ -74,24 +73,24 @@ async def ready(service: ServiceDep, request: Request) -> JSONReply:
         reasons.append("No corpus holds a document. Bring some in with `python -m ingestion PATH`.")
     is_ready = not broken and bool(service.web or has_documents)
     if CALLER.get() is NOBODY:
-        return JSONReply({"ready": is_ready}, 200 if is_ready else 503)
-    part: Part = request.app.state.part
-    body = {
-        "ready": is_ready,
-        "reasons": reasons,
-        "default_corpus": service.settings.index.corpus,
-        "corpora": {name: told for name, told in status["corpora"].items() if may_use(name)},
-        "sources": list(service.web.sources) if service.web else [],
-        "embedding": status["embedding"],
-        "synthesizer": status["synthesizer"],
-        "writers": writer_names(service.settings.llm),
-        "note": QUOTES_NOTE if status["synthesizer"] == EXTRACTIVE else None,
-        "process": {"pid": os.getpid(), "writes": part.writes, "workers": part.workers},
-        "slots": service.slots.total,
-        "questions": {"running": service.slots.running, "waiting": service.slots.waiting},
-        "versions": VERSIONS,
-    }
-    return JSONReply(body, 200 if is_ready else 503)
+        return JSONReply(ReadyReply.filled(ready=is_ready), 200 if is_ready else 503)
+    role: WorkerRole = request.app.state.role
+    reply = ReadyReply.filled(
+        ready=is_ready,
+        reasons=reasons,
+        default_corpus=service.settings.index.corpus,
+        corpora={name: told for name, told in status["corpora"].items() if may_use(name)},
+        sources=list(service.web.sources) if service.web else [],
+        embedding=status["embedding"],
+        synthesizer=status["synthesizer"],
+        writers=writer_names(service.settings.llm),
+        note=QUOTES_NOTE if status["synthesizer"] == EXTRACTIVE else None,
+        process=ServiceProcess.filled(role, pid=os.getpid()),
+        slots=service.slots.total,
+        questions=QuestionCounts.filled(service.slots),
+        versions=VERSIONS,
+    )
+    return JSONReply(reply, 200 if is_ready else 503)
 
 
 async def _seen(service: Service) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """`POST /ingest`: bring files below the operator's folders into a corpus.
 
-Flow: a body -> the path is checked here -> `jobs/queue.py` runs `jobs/ingester.py` -> `jobs/view.py` -> JSON.
+Flow: a body -> the path is checked here -> `jobs/queue.py` runs `jobs/ingester.py` -> JSON.
 """
 
 import pathlib
@@ -12,9 +12,8 @@ from starlette.concurrency import run_in_threadpool
 
 from api.caller import CALLER, caller_name, require_corpus
 from api.dependencies import Service, ServiceDep
-from api.described import replied
 from api.jobs.queue import Job, Result, Writes
-from api.jobs.view import show
+from api.openapi import replied
 from api.schemas.replies.corpora import JobReply
 from api.schemas.requests import IngestBody
 from api.security.ingest_paths import IngestPaths
@@ -51,10 +50,10 @@ async def reply_of(job: Job, wait_s: float | None) -> JSONReply:
         wait_s: how long to wait for its end; 0 replies 202 at once, None waits without limit.
     """
     if wait_s == 0 or not await job.finished(wait_s):
-        return JSONReply(show(job), 202, {"Location": f"/ingest/{job.id}"})
+        return JSONReply(JobReply.build(job), 202, {"Location": f"/ingest/{job.id}"})
     if job.error:
         raise job.error
-    return JSONReply(show(job))
+    return JSONReply(JobReply.build(job))
 
 
 def check_opens(service: Service, corpus: str) -> None:

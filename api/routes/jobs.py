@@ -1,6 +1,6 @@
 """`/ingest` once a job is submitted: list the jobs, look at one, cancel it.
 
-Flow: a request -> **here** -> `jobs/queue.py` -> `jobs/view.py` -> JSON. It needs neither corpus nor model and must not
+Flow: a request -> **here** -> `jobs/queue.py` -> JSON. It needs neither corpus nor model and must not
 import their libraries: a writer that has just started answers it before it has loaded them (`api/opening.py`).
 """
 
@@ -9,10 +9,9 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path, Request
 
 from api.caller import may_use
-from api.described import replied
 from api.jobs.queue import Job, Jobs, unknown_job
-from api.jobs.view import show, show_briefly
-from api.schemas.replies.corpora import JobReply, JobsReply
+from api.openapi import replied
+from api.schemas.replies.corpora import BriefJob, JobReply, JobsReply
 from api.views.negotiation import JSONReply
 
 
@@ -33,13 +32,15 @@ router = APIRouter()
 @router.get("/ingest", responses=replied(JobsReply))
 def jobs(known: JobsDep) -> JSONReply:
     """List the jobs of this process, the newest first."""
-    return JSONReply({"jobs": [show_briefly(job) for job in known.recent() if may_use(job.request["corpus"])]})
+    return JSONReply(
+        JobsReply.filled(jobs=[BriefJob.build(job) for job in known.recent() if may_use(job.request["corpus"])])
+    )
 
 
 @router.get("/ingest/{job_id}", responses=replied(JobReply))
 def job_state(job_id: JobId, known: JobsDep) -> JSONReply:
     """Say how far a job is, and at its end what it did."""
-    return JSONReply(show(_job(known, job_id)))
+    return JSONReply(JobReply.build(_job(known, job_id)))
 
 
 @router.delete(
@@ -48,7 +49,7 @@ def job_state(job_id: JobId, known: JobsDep) -> JSONReply:
 def cancel(job_id: JobId, known: JobsDep) -> JSONReply:
     """Cancel a job; what it has committed stays. 202 while it still writes its last batch."""
     job = known.cancel(_job(known, job_id).id)
-    return JSONReply(show(job), 200 if job.finished_at else 202)
+    return JSONReply(JobReply.build(job), 200 if job.finished_at else 202)
 
 
 def _job(known: Jobs, job_id: str) -> Job:

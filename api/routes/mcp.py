@@ -7,7 +7,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from api.described import typed
+from api.openapi import typed
 
 # Refusals are the protocol's own, and partly plain text.
 REPLIES = typed("application/json", "text/event-stream") | typed(status=202, description="A notification was taken.")

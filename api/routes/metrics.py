@@ -1,6 +1,6 @@
 """`GET /metrics`: the service's numbers for Prometheus.
 
-Flow: `watching/metrics.py` and the last known state of corpora and models -> **here** -> text. With keys set it needs
+Flow: `telemetry/metrics.py` and the last known state of corpora and models -> **here** -> text. With keys set it needs
 one, as everything but the probes does. Opens nothing and asks no store.
 """
 

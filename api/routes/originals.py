@@ -12,7 +12,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response, StreamingResponse
 
 from api.dependencies import ServiceDep
-from api.described import joined, replied, typed
+from api.openapi import joined, replied, typed
 from api.routes import documents
 from api.schemas.replies.corpora import DocumentReply
 from errors import OriginalUnavailableError

@@ -4,14 +4,14 @@ Flow: the web page's evidence pane -> **here**, which finds document and file ->
 draws -> a JPEG, or rectangles as JSON. Beside `/documents`, since a document's id may end in anything.
 """
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
 from api.caller import address_of
 from api.dependencies import ServiceDep
-from api.described import replied, typed
+from api.openapi import replied, typed
 from api.routes.documents import MAX_OFFSET, Corpus, DocumentId, End, Start, stored_in
 from api.schemas.replies.corpora import MarksReply
 from api.views.negotiation import JSONReply
@@ -86,13 +86,8 @@ def marks(
     name, found, original = _find(service, corpus, doc_id)
     spans = _spans(found, start or 0, end) if end is not None else []
     marked = service.page_renderer.marks(original, spans, address_of(request.scope))
-    shown: dict[str, Any] = {
-        "corpus": name,
-        "doc_id": found.doc_id,
-        "pages": len(found.pages),
-        "marks": [{**mark, "page": mark["page"] + 1} for mark in marked],
-    }
-    return JSONReply(shown)
+    on_pages = [{**mark, "page": mark["page"] + 1} for mark in marked]
+    return JSONReply(MarksReply.filled(found, corpus=name, pages=len(found.pages), marks=on_pages))
 
 
 def _find(service: ServiceDep, corpus: str | None, doc_id: str) -> tuple[str, StoredDocument, Original]:

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from api.answering.runner import QuestionRunner, RunnerDep
-from api.described import replied, typed
+from api.openapi import replied, typed
 from api.schemas.replies.answers import Paragraph, ParagraphsReply
 from api.schemas.replies.service import PingReply
 from api.schemas.requests import PapersBody
@@ -30,7 +30,11 @@ router = APIRouter()
 @router.get("/", responses=replied(PingReply) | typed(status=307, description="A browser is sent to the page."))
 def ping(request: Request) -> Response:
     """Say that the service is there; a browser is sent to the page."""
-    return page.redirect() if prefers_html(request) else JSONReply({"ping": "pong!"}, headers={"Vary": "Accept"})
+    return (
+        page.redirect()
+        if prefers_html(request)
+        else JSONReply(PingReply.filled(ping="pong!"), headers={"Vary": "Accept"})
+    )
 
 
 @router.post("/vector", responses=replied(ParagraphsReply))

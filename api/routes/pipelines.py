@@ -3,19 +3,19 @@
 Flow: a request -> **here** -> `pipelines/`: the registry, the store, `comparing.py` -> JSON.
 """
 
-from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Path, Query
 from starlette.responses import PlainTextResponse
 
 from api.dependencies import ServiceDep
-from api.described import replied
+from api.openapi import replied
 from api.schemas.replies.pipelines import (
     CompareReply,
     DeletedPipelineReply,
     ExamplesReply,
     PipelineReply,
+    SavedPipeline,
     SavedPipelinesReply,
     StepsReply,
 )
@@ -26,7 +26,6 @@ from pipelines.body import plain, read_plan
 from pipelines.build import Pipelines
 from pipelines.comparing import NAMES, compare
 from pipelines.examples import examples
-from pipelines.tasks.store import SavedPipeline
 
 router = APIRouter(dependencies=[OwnTask])
 
@@ -56,7 +55,9 @@ def info(service: ServiceDep) -> JSONReply:
 @router.get("/pipeline/examples", responses=replied(ExamplesReply))
 def offered(service: ServiceDep) -> JSONReply:
     """List complete pipelines to begin with: those of the guide that this service can run."""
-    return JSONReply({"examples": [one for one in examples() if _can_run(service.pipelines, one["pipeline"])]})
+    return JSONReply(
+        ExamplesReply.filled(examples=[one for one in examples() if _can_run(service.pipelines, one["pipeline"])])
+    )
 
 
 def _can_run(pipelines: Pipelines, body: object) -> bool:
@@ -98,14 +99,18 @@ def saved(
     found = service.pipelines.tasks.store.pipelines(limit + 1, after)
     there_is_more = len(found) > limit
     shown = found[:limit]
-    return JSONReply({"pipelines": list(map(_brief, shown)), "next": shown[-1].id if there_is_more else None})
+    return JSONReply(
+        SavedPipelinesReply.filled(
+            pipelines=list(map(SavedPipeline.build, shown)), next=shown[-1].id if there_is_more else None
+        )
+    )
 
 
 @router.delete("/pipeline/{pipeline_id}", responses=replied(DeletedPipelineReply))
 def delete(pipeline_id: PipelineId, service: ServiceDep) -> JSONReply:
     """Delete a saved pipeline."""
     service.pipelines.tasks.store.delete_pipeline(pipeline_id)
-    return JSONReply({"deleted": pipeline_id})
+    return JSONReply(DeletedPipelineReply.filled(deleted=pipeline_id))
 
 
 @router.get("/pipeline/compare/{task_id}", responses=replied(CompareReply))
@@ -119,8 +124,3 @@ async def compared(
         return JSONReply(compare(tasks.state_of(task_id, columns={*NAMES, *tasks.rank_columns(task_id)})))
 
     return await service.reading_table(reply)
-
-
-def _brief(one: SavedPipeline) -> dict[str, Any]:
-    created = datetime.fromtimestamp(one.created_s, UTC).isoformat(timespec="seconds")
-    return {"id": one.id, "name": one.name, "query": one.query, "steps": one.steps, "created_at": created}

@@ -3,8 +3,6 @@
 Flow: body -> `answering/cached.py` -> **here** -> JSON, or server-sent events (`views/query.py` says which).
 """
 
-from typing import Any
-
 from fastapi import APIRouter, Request
 from sse_starlette import EventSourceResponse
 
@@ -13,7 +11,7 @@ from api.answering.rounds import with_links
 from api.answering.runner import RunnerDep, inquiry_of
 from api.answering.sse import Pace, finish, sse_response, stream_records
 from api.dependencies import Service, ServiceDep
-from api.described import replied, streamed
+from api.openapi import replied, streamed
 from api.schemas.replies.answers import FailureEvent, QueryReply, RestartEvent, StepEvent, TokenEvent
 from api.schemas.replies.service import ClearedReply
 from api.schemas.requests import QueryBody
@@ -52,10 +50,8 @@ async def query_stream(
 @router.post("/cache/clear", responses=replied(ClearedReply))
 async def clear_cache(service: ServiceDep) -> JSONReply:
     """Forget all kept answers; `cleared` says how many there were."""
-    reply: dict[str, Any] = {"cleared": service.answers.clear()}
-    if not service.settings.cache.entries:
-        reply["reason"] = "The cache is off: RAG_CACHE__ENTRIES is 0."
-    return JSONReply(reply)
+    off = {} if service.settings.cache.entries else {"reason": "The cache is off: RAG_CACHE__ENTRIES is 0."}
+    return JSONReply(ClearedReply.filled(cleared=service.answers.clear(), **off))
 
 
 def _inquiry(body: QueryBody, service: Service) -> Inquiry:

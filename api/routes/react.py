@@ -14,7 +14,7 @@ from fastapi.responses import StreamingResponse
 from api.answering.runner import QuestionRunner, RunnerDep, StartedAnswer
 from api.answering.sse import Pace, finish, stream_records
 from api.dependencies import ServiceDep
-from api.described import replied, streamed
+from api.openapi import replied, streamed
 from api.routes.papers import SCREENING_TOP_K, paper_question, warned
 from api.schemas.replies.answers import ReactRecord, ReactReply
 from api.schemas.requests import ReactBody

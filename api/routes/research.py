@@ -11,7 +11,7 @@ from fastapi import APIRouter, Request
 from api.answering.runner import RunnerDep
 from api.answering.sse import finish
 from api.dependencies import Engine, ServiceDep
-from api.described import replied
+from api.openapi import replied
 from api.schemas.replies.research import ResearchReply
 from api.schemas.requests import ResearchBody, steering_of
 from api.views.negotiation import JSONReply

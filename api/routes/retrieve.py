@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request
 
 from api.answering.runner import RunnerDep
 from api.dependencies import Engine, ServiceDep
-from api.described import replied
+from api.openapi import replied
 from api.schemas.replies.answers import RetrieveReply
 from api.schemas.requests import RetrieveBody, steering_of
 from api.views.negotiation import JSONReply

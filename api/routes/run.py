@@ -14,8 +14,8 @@ from api.answering.rounds import with_links
 from api.answering.runner import RunnerDep
 from api.answering.sse import Pace, sse_response, stream_records
 from api.dependencies import ServiceDep
-from api.described import RUN_FAILURES, streamed
 from api.linked import closest_passages
+from api.openapi import RUN_FAILURES, streamed
 from api.schemas.replies.answers import RunRecord
 from api.schemas.requests import RunBody
 from api.views.run import RunView

@@ -13,7 +13,7 @@ from fastapi import APIRouter, Path
 from starlette.responses import HTMLResponse
 
 from api.dependencies import Service, ServiceDep
-from api.described import replied
+from api.openapi import replied
 from api.schemas.replies.service import RunsReply
 from api.views.negotiation import JSONReply
 from api.web.run_files import list_runs, read_report

@@ -14,7 +14,7 @@ from fastapi import APIRouter
 from starlette.responses import Response, StreamingResponse
 
 from api.dependencies import ServiceDep
-from api.described import typed
+from api.openapi import typed
 from index.feedback.study import COLUMNS, StudyEvent
 
 router = APIRouter()

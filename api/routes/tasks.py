@@ -16,7 +16,7 @@ from starlette.responses import PlainTextResponse
 
 from api.caller import CALLER, mark_of
 from api.dependencies import Service, ServiceDep
-from api.described import replied
+from api.openapi import replied
 from api.schemas.replies.pipelines import TableReply, TaskReply
 from api.security.own_tasks import OwnTask
 from api.views.negotiation import JSONReply

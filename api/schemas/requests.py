@@ -126,6 +126,8 @@ CorporaName = Annotated[
 ]
 """What a question may go to, as the engines take it: `a`, `a+b` or `*`."""
 Weight = Annotated[float, Field(strict=True, ge=0, le=1, allow_inf_nan=False)]
+Distance = Annotated[float, Field(strict=True, ge=0, le=2, allow_inf_nan=False)]
+Budget = Annotated[int, Field(strict=True, ge=200, le=200_000)]
 Name = Annotated[str, Field(min_length=1, max_length=fields.MAX_ENTRY_CHARS), AfterValidator(_printable)]
 # Its name is repeated to the client.
 ModelName = Annotated[str, Field(pattern=r"^[\w.:/@+-]{1,200}$")]
@@ -200,8 +202,10 @@ Writer = Annotated[
         examples=["quotes"],
     ),
 ]
+Count = Annotated[int, Field(strict=True, ge=1, le=200)]
+"""Of passages or paragraphs."""
 Passages = Annotated[
-    Annotated[int, Field(strict=True, ge=1, le=200)] | None,
+    Count | None,
     Field(description="Passages to answer from, 1 to 200. The service's setting if left out.", examples=[8]),
 ]
 WithContext = Annotated[
@@ -320,7 +324,7 @@ class QueryBody(StrictBody):
     question: Asked
     turns: Annotated[list[TurnBody], Field(max_length=MAX_TURNS)] = []
     """The conversation before the question, oldest first, up to 100 messages; the question is read together with it."""
-    top_k: Annotated[int, Field(strict=True, ge=1, le=200, examples=[4])] = 4
+    top_k: Annotated[Count, Field(examples=[4])] = 4
     """Passages to answer from, 1 to 200."""
     include_context: WithContext = False
     corpus: Corpora = None
@@ -388,19 +392,17 @@ class RetrieveBody(StrictBody):
 
     question: Asked
     corpus: Corpora = None
-    top_k: Annotated[Annotated[int, Field(strict=True, ge=1, le=200)] | None, Field(examples=[10])] = None
+    top_k: Annotated[Count | None, Field(examples=[10])] = None
     """Passages after merging, at most; 1 to 200."""
-    budget_chars: Annotated[Annotated[int, Field(strict=True, ge=200, le=200_000)] | None, Field(examples=[8000])] = (
-        None
-    )
+    budget_chars: Annotated[Budget | None, Field(examples=[8000])] = None
     """Characters of all passages together, at most; 200 to 200,000."""
     mode: Annotated[Literal["hybrid", "dense", "lexical"] | None, Field(examples=["hybrid"])] = None
     """Search by meaning (`dense`), by words (`lexical`) or by both (`hybrid`)."""
-    dense_share: Annotated[Annotated[float, Field(strict=True, ge=0, le=1)] | None, Field(examples=[0.7])] = None
+    dense_share: Annotated[Weight | None, Field(examples=[0.7])] = None
     """Weight of meaning against words in a hybrid search, 0 to 1."""
-    merge: Annotated[Annotated[bool, Field(strict=True)] | None, Field(examples=[True])] = None
+    merge: Annotated[StrictBool | None, Field(examples=[True])] = None
     """Whether leaves become larger passages where several of a part are found; `false` returns leaves."""
-    max_per_document: Annotated[Annotated[int, Field(strict=True, ge=1, le=200)] | None, Field(examples=[3])] = None
+    max_per_document: Annotated[Count | None, Field(examples=[3])] = None
     """Passages of one document, at most; 1 to 200."""
     rerank: Annotated[StrictBool | None, Field(examples=[True])] = None
     """Whether the reranker of the settings orders the passages."""
@@ -416,11 +418,9 @@ class PapersBody(SteeringBody):
     """What `POST /vector` and `POST /hybrid` take; null means the same as leaving a field out."""
 
     question: Asked
-    top_k: Annotated[Annotated[int, Field(strict=True, ge=1, le=200)] | None, Field(examples=[5])] = None
+    top_k: Annotated[Count | None, Field(examples=[5])] = None
     """Paragraphs, at most; 1 to 200. 5 if left out."""
-    distance: Annotated[
-        Annotated[float, Field(strict=True, ge=0, le=2, allow_inf_nan=False)] | None, Field(examples=[0.6])
-    ] = None
+    distance: Annotated[Distance | None, Field(examples=[0.6])] = None
     """Largest cosine distance of question and paragraph, 0 to 2. No limit if left out."""
     topic: Named = None
     """Only papers with this topic."""

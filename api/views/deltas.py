@@ -11,13 +11,19 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import Any
 
+from api.schemas.replies.base import Reply
 from query_engine.schema.events import Done, Event, Restarted, Step, Token
 
 
-def sse(data: dict[str, Any], event: str | None = None) -> bytes:
-    """Return one server-sent event; its data are JSON in ASCII, so no character of a text can end the line early."""
+def sse(data: Reply | dict[str, Any], event: str | None = None) -> bytes:
+    """Return one server-sent event."""
     name = f"event: {event}\n" if event else ""
-    return f"{name}data: {json.dumps(data, separators=(',', ':'))}\n\n".encode("ascii")
+    return f"{name}data: {to_line(data)}\n\n".encode("ascii")
+
+
+def to_line(data: Reply | dict[str, Any]) -> str:
+    """Return JSON in ASCII, so that no character of a text can end the line early, nor a lone surrogate break it."""
+    return json.dumps(data.to_dict() if isinstance(data, Reply) else data, separators=(",", ":"))
 
 
 class DeltaView(ABC):

@@ -19,6 +19,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
+from api.schemas.replies.corpora import DocumentReply
 from api.views.blocks import blocks_of
 
 _FOLDER = Path(__file__).parent / "templates"
@@ -45,12 +46,13 @@ class Pages:
         )
         self._headers = {"Content-Security-Policy": self._csp, "Vary": "Accept"}
 
-    def document(self, request: Request, content_type: str, **values: Any) -> HTMLResponse:
-        """Return the page of a document; `values` are the names in `document.html`."""
-        span = values["span"]
-        blocks = blocks_of(values["text"], span and (span["start"], span["end"]))
-        shown = {**values, "blocks": blocks, "markdown": content_type in _MARKDOWN}
-        return self._page("document.html", request, 200, shown)
+    def document(self, request: Request, document: DocumentReply, original_path: str) -> HTMLResponse:
+        """Return the page of a document, whose original file, if it has one, is at `original_path`."""
+        span = document.span
+        blocks = blocks_of(document.text, (span.start, span.end) if span else None)
+        markdown = document.content_type in _MARKDOWN
+        values = document.to_dict() | {"blocks": blocks, "markdown": markdown, "original_path": original_path}
+        return self._page("document.html", request, 200, values)
 
     def login(
         self, request: Request, next: str, *, signed_in_as: str | None = None, refused: bool = False

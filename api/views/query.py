@@ -11,7 +11,7 @@ An answer from the cache comes as any other; `cache_hit` tells it.
 from collections.abc import Iterable
 
 from api.links import Links
-from api.schemas.replies.answers import QueryReply
+from api.schemas.replies.answers import FailureEvent, QueryReply, RestartEvent, StepEvent, TokenEvent
 from api.views.deltas import DeltaView, sse
 from query_engine.schema.events import Done, Step
 
@@ -33,21 +33,21 @@ class QueryView(DeltaView):
 
     def step(self, step: Step) -> Iterable[bytes]:
         """Return one `step`."""
-        return [sse({"kind": step.kind, "text": step.text}, "step")]
+        return [sse(StepEvent.filled(step), "step")]
 
     def text(self, piece: str) -> Iterable[bytes]:
         """Return one `token`."""
-        return [sse({"token": piece}, "token")]
+        return [sse(TokenEvent.filled(token=piece), "token")]
 
     def restart(self, reason: str) -> Iterable[bytes]:
         """Return one `restart`: the tokens so far are not the answer's."""
-        return [sse({"reason": reason}, "restart")]
+        return [sse(RestartEvent.filled(reason=reason), "restart")]
 
     def end(self, done: Done, written: str) -> Iterable[bytes]:  # noqa: ARG002  # the reply holds the whole answer
         """Return `done` with the reply."""
         reply = QueryReply.build(done, self._links, include_context=self._include_context, answer_id=self._answer_id)
-        return [sse(reply.to_dict(), "done")]
+        return [sse(reply, "done")]
 
     def failure(self, reason: str, code: str) -> Iterable[bytes]:
         """Return `error`."""
-        return [sse({"code": code, "detail": reason}, "error")]
+        return [sse(FailureEvent.filled(code=code, detail=reason), "error")]

@@ -8,14 +8,13 @@ Flow: events of `research/react.py` -> **here** -> JSON, or one JSON object a li
 `[n]` in the answer is the nth of the last `used_docs`. Pure.
 """
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from api.linked import outside_code
-from api.schemas.replies.answers import Paragraph, ReactReply, message_of, unsupported_in
-from api.views.deltas import DeltaView
+from api.schemas.replies.answers import Paragraph, ReactRecord, ReactReply, StreamFailure, message_of, unsupported_in
+from api.views.deltas import DeltaView, to_line
 from query_engine.schema.events import Done, Step
 from query_engine.schema.passage import Passage
 from research.react import PaperTrail
@@ -70,10 +69,10 @@ class ReactView(DeltaView):
 
     def step(self, step: Step) -> Iterator[bytes]:
         """Yield `thoughts`, and the `used_docs` of a round that found some."""
-        yield _line({"thoughts": step.text})
+        yield _line(thoughts=step.text)
         useful = self._trail.paragraphs(step.round.review.useful) if isinstance(step, RoundStep) else ()
         if useful:
-            yield _line({"used_docs": [Paragraph.build(one).to_dict() for one in useful]})
+            yield _line(used_docs=list(map(Paragraph.build, useful)))
 
     def text(self, piece: str) -> Iterable[bytes]:  # noqa: ARG002
         """Return nothing."""
@@ -85,12 +84,12 @@ class ReactView(DeltaView):
 
     def end(self, done: Done, written: str) -> Iterable[bytes]:  # noqa: ARG002  # nothing of the answer was sent
         """Return the last `used_docs` and the `answer`."""
-        reply = to_react_reply(done, self._trail).to_dict()
-        return [_line({"used_docs": reply["used_docs"]}), _line({"answer": reply["answer"]})]
+        reply = to_react_reply(done, self._trail)
+        return [_line(used_docs=reply.used_docs), _line(answer=reply.answer)]
 
     def failure(self, reason: str, code: str) -> Iterable[bytes]:
         """Return `error`."""
-        return [_line({"error": {"code": code, "detail": reason}})]
+        return [_line(error=StreamFailure.filled(code=code, detail=reason))]
 
 
 def _cited_first(done: Done) -> list[Passage]:
@@ -104,6 +103,5 @@ def _cited_first(done: Done) -> list[Passage]:
     return sorted(done.passages, key=lambda passage: first.get(passage.node_id, len(done.citations) + 1))
 
 
-def _line(record: dict[str, Any]) -> bytes:
-    # ASCII: a lone surrogate of a document would break a client's decoder.
-    return (json.dumps(record, separators=(",", ":")) + "\n").encode("ascii")
+def _line(**record: Any) -> bytes:
+    return f"{to_line(ReactRecord.filled(**record))}\n".encode("ascii")

@@ -9,11 +9,11 @@ an answer of which nothing was written. Lines stay under 64 KiB, because clients
 """
 
 import itertools
-import json
 from collections.abc import Callable, Sequence
-from typing import Required, TypedDict
+from typing import Any
 
-from api.schemas.replies.answers import message_of
+from api.schemas.replies.answers import RunRecord, message_of
+from api.views.deltas import sse
 from api.views.truncate import fit, json_bytes
 from query_engine.schema.events import Citation, Done, Event, Nearest, Restarted, Step, Token
 
@@ -32,27 +32,6 @@ ANSWER_CUT = "\n\n*The answer is too long for this stream and is cut here; `/eva
 BROKEN_OFF = "\n\n*The answer breaks off here. {reason}*"
 CITATIONS_CUT = "\n\n*Only the first {shown} of {all} sources fit into this stream; `/evaluate` returns all of them.*"
 STEPS_CUT = "Further steps are left out."
-
-
-class Ending(TypedDict, total=False):
-    """What only the last record carries."""
-
-    citations: list[str]
-    error: str
-
-
-class Record(Ending):
-    """One line of the stream."""
-
-    intermediate_steps: Required[str]
-    final_report: Required[str | None]
-    is_intermediate: Required[bool]
-    complete: Required[bool]
-
-
-def to_line(record: Record) -> str:
-    """Return the record as JSON on one line of ASCII, so that no character of a text can end the line early."""
-    return json.dumps(record, separators=(",", ":"))
 
 
 class RunView:
@@ -78,7 +57,7 @@ class RunView:
         self._steps = _Steps()
         self._answer = ""
         self._answers = False  # an answering record was sent
-        self._ending: Ending | None = None
+        self._ending: dict[str, Any] | None = None  # what only the last record carries
         self.urgent = self.unsent = self.complete = False
 
     def take(self, event: Event) -> None:
@@ -114,7 +93,7 @@ class RunView:
         else:
             self._end(reason, {"citations": [], "error": reason})
 
-    def records(self) -> list[Record]:
+    def records(self) -> list[RunRecord]:
         """Return what there is to send now: one record, or two when an answer comes in one piece."""
         self.urgent = self.unsent = False
         if not self._answer:
@@ -125,15 +104,15 @@ class RunView:
             due.append(self._snapshot())
         self._answers = True
         if self._ending is not None:
-            due.append({**self._snapshot(), "complete": True, **self._ending})
+            due.append(self._snapshot(complete=True, **self._ending))
             self.complete = True
         return due
 
     def messages(self) -> list[bytes]:
         """Return what there is to send now, one server-sent event a record."""
-        return [f"data: {to_line(record)}\n\n".encode("ascii") for record in self.records()]
+        return [sse(record) for record in self.records()]
 
-    def _end(self, text: str, ending: Ending) -> None:
+    def _end(self, text: str, ending: dict[str, Any]) -> None:
         urls = ending["citations"]
         shown = _fitting(urls)
         if len(shown) < len(urls):
@@ -142,13 +121,14 @@ class RunView:
         self._ending = {**ending, "citations": shown}
         self.urgent = self.unsent = True
 
-    def _snapshot(self) -> Record:
-        return {
-            "intermediate_steps": self._steps.text(),
-            "final_report": fit(self._answer, MAX_ANSWER_BYTES + MAX_NOTES_BYTES, ANSWER_CUT) or None,
-            "is_intermediate": not self._answer,
-            "complete": False,
-        }
+    def _snapshot(self, *, complete: bool = False, **ending: Any) -> RunRecord:
+        return RunRecord.filled(
+            intermediate_steps=self._steps.text(),
+            final_report=fit(self._answer, MAX_ANSWER_BYTES + MAX_NOTES_BYTES, ANSWER_CUT) or None,
+            is_intermediate=not self._answer,
+            complete=complete,
+            **ending,
+        )
 
 
 class _Steps:

@@ -1,7 +1,7 @@
 """Start the service's workers under gunicorn, for `python main.py`.
 
 Flow: `main.py` has settings and a bound socket -> **here**, gunicorn's parent, with `gunicorn.conf.py` -> workers,
-which open the application as under `gunicorn main:app`. What a worker does is `team.py`'s business.
+which open the application as under `gunicorn main:app`. What a worker does is `group.py`'s business.
 """
 
 import signal

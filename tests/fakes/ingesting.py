@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from api.jobs.ingester import result_of
 from api.jobs.queue import Result
-from api.jobs.view import result_of
 from ingestion.schema import Progress, RunOptions, Summary
 
 POLL_S = 0.01

@@ -11,7 +11,7 @@ import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
 import errors
-from api.watching.metrics import Metrics
+from api.telemetry.metrics import Metrics
 from query_engine.runtime.watching import ModelCall
 from tests.fakes.engines import a_done
 

@@ -43,7 +43,7 @@ def test_the_service_loads_no_evaluation_library_and_no_pytorch() -> None:
     # Half a second; `/mcp` loads it with the first request.
     assert not loaded & {"mcp", "mcp_types", "httpx2"}
     # Only where traces are sent. The SDK is Chroma's as well.
-    assert not loaded & {"api.watching.tracing", "opentelemetry.exporter.otlp.proto.http"}
+    assert not loaded & {"api.telemetry.tracing", "opentelemetry.exporter.otlp.proto.http"}
     # Loaded with the first text whose language is named, and for the command line's tables.
     assert not loaded & {"py3langid", "pyarrow.parquet"}
     # What `llama-index` bundles is installed, and not loaded.

@@ -1,6 +1,6 @@
 """Answers and what they are written from: `/query`, `/answer`, `/run`, `/evaluate`, `/retrieve`, papers.
 
-Flow: finished answers, passages, paragraphs -> **here** -> routes send them, `api/described.py` describes them. Pure.
+Flow: finished answers, passages, paragraphs -> **here** -> routes send them, `api/openapi.py` describes them. Pure.
 """
 
 from collections.abc import Iterable

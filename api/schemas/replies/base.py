@@ -1,6 +1,6 @@
 """What the models of replies share: each is filled here and sent as it is.
 
-Flow: the other files of this folder -> `views/negotiation.py`, `views/deltas.py` and `api/described.py`.
+Flow: the other files of this folder -> `views/negotiation.py`, `views/deltas.py` and `api/openapi.py`.
 """
 
 from typing import Annotated, Any, Self, cast

@@ -1,13 +1,24 @@
 """Corpora, their documents and the jobs that bring them in: `/documents`, `/stats`, `/corpora`, `/marks`, `/ingest`.
 
-Flow: **here** -> `api/described.py`. The replies themselves are made in `api/routes/` and `api/jobs/view.py`.
+Flow: documents, corpora, jobs -> **here** -> routes send them, `api/openapi.py` describes them. It must import neither
+stores nor models: a writer that has just started tells of its jobs before it has loaded them.
 """
 
-from typing import Annotated, Any, Literal
+import re
+from dataclasses import asdict
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field
 
+from api.jobs.queue import Job
 from api.schemas.replies.base import CorpusName, DocId, Id, Metadata, Moment, Reply
+from errors import RagError
+
+if TYPE_CHECKING:
+    from index.corpus import Corpus
+
+_OCR_PAGES = re.compile(r"\d{1,7}(?:-\d{1,7})?(?:, \d{1,7}(?:-\d{1,7})?)*")
 
 Counts = Annotated[dict[str, int], Field(examples=[{"markdown": 12, "pdf": 3}])]
 
@@ -92,6 +103,10 @@ class FailedSource(Reply):
     """Why, the first 10 reasons."""
 
 
+# Of the files that could not be read, and of the reasons of each.
+MAX_FAILED, MAX_REASONS = 100, 10
+
+
 class StatsReply(Reply):
     """What a corpus holds, in numbers."""
 
@@ -127,6 +142,28 @@ class StatsReply(Reply):
     """Equal for the same documents, chunked in the same way: 20 hex digits."""
     size_bytes: int
     """Size of its folder on disk, in bytes."""
+
+    @classmethod
+    def build(cls, corpus: "Corpus") -> Self:
+        """Count what a corpus holds; a chunk is a leaf."""
+        counted, failed = corpus.catalogue.statistics(), corpus.ledger.failed()
+        largest = [LargeDocument.filled(brief, chunks=brief.leaves) for brief in counted.largest]
+        return cls.filled(
+            counted,
+            total_chunks=counted.leaves,
+            by_content_type=counted.content_types,
+            by_topic=counted.topics,
+            top_docs=largest,
+            md_count=counted.content_types.get("markdown", 0),
+            corpus=corpus.name,
+            failed_sources=len(failed),
+            failed=[FailedSource.filled(one, reasons=one.failures[:MAX_REASONS]) for one in failed[:MAX_FAILED]],
+            model=corpus.manifest.model,
+            precision=corpus.manifest.precision,
+            created_at=corpus.manifest.created_at,
+            state=corpus.documents.state(),
+            size_bytes=corpus.size_bytes(),
+        )
 
 
 class CorpusFacts(Reply):
@@ -181,6 +218,22 @@ class OcrNote(Reply):
     """The pages, from 1."""
     confidence: float | None
     """Mean certainty of their letters, 0 to 1; null if it is not known."""
+
+    @classmethod
+    def build(cls, metadata: dict[str, Any], pages: int) -> Self | None:
+        """Return what a document's metadata say of OCR (`ingestion/reading/ocr.py`); None if it read none.
+
+        Args:
+            metadata: of the document, perhaps written by strangers.
+            pages: how many the document has; others are left out.
+        """
+        told, confidence = metadata.get("ocr_pages"), metadata.get("ocr_confidence")
+        if not isinstance(told, str) or not _OCR_PAGES.fullmatch(told):
+            return None
+        runs = [[int(number) for number in run.split("-")] for run in told.split(", ")]
+        found = [page for run in runs for page in range(run[0], min(run[-1], pages) + 1) if page > 0]
+        is_share = isinstance(confidence, int | float) and 0 <= confidence <= 1
+        return cls.filled(pages=found, confidence=confidence if is_share else None) if found else None
 
 
 class Block(Reply):
@@ -398,6 +451,13 @@ class JobFailure(Reply):
     detail: str
     """What went wrong, for people."""
 
+    @classmethod
+    def build(cls, error: BaseException) -> Self:
+        """Return a failure; one that was not foreseen tells nothing of itself."""
+        if isinstance(error, RagError):
+            return cls.filled(code=error.code, detail=error.public)
+        return cls.filled(code="internal", detail="Something unforeseen went wrong; see the log.")
+
 
 class _Job(Reply):
     job: Id
@@ -418,6 +478,21 @@ class _Job(Reply):
     """How far it is; null before it has begun."""
     error: JobFailure | None
     """Why it failed; null unless it did."""
+
+    @classmethod
+    def of(cls, job: Job, **more: Any) -> Self:
+        """Return how a job stands, with what else is told of it."""
+        return cls.filled(
+            job,
+            job=job.id,
+            cancelling=job.state == "running" and job.stop.is_set(),
+            created_at=_moment(job.created_at),
+            started_at=_moment(job.started_at),
+            finished_at=_moment(job.finished_at),
+            progress=asdict(job.progress) | asdict(job.pace) if job.progress and job.pace else None,
+            error=JobFailure.build(job.error) if job.error else None,
+            **more,
+        )
 
 
 class JobReply(_Job):
@@ -440,6 +515,13 @@ class JobReply(_Job):
     errors: list[Note] = []
     """As in `result`."""
 
+    @classmethod
+    def build(cls, job: Job) -> Self:
+        """Return everything about a job."""
+        result = job.result
+        counts = {name: result[name] for name in _EvaluationCounts.model_fields} if result else {}
+        return cls.of(job, result=result, **counts)
+
 
 class BriefJob(_Job):
     """A job without its lists."""
@@ -447,9 +529,19 @@ class BriefJob(_Job):
     result: BriefJobResult | None
     """What it did; null until then."""
 
+    @classmethod
+    def build(cls, job: Job) -> Self:
+        """Return a job without its lists of what failed, was skipped, was left out, or is there twice."""
+        result = job.result
+        return cls.of(job, result={name: result[name] for name in BriefJobResult.model_fields} if result else None)
+
 
 class JobsReply(Reply):
     """The jobs of this process."""
 
     jobs: list[BriefJob]
     """The newest first."""
+
+
+def _moment(time: datetime | None) -> str | None:
+    return time.isoformat(timespec="milliseconds") if time else None

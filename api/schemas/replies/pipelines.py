@@ -1,13 +1,17 @@
 """Pipelines of steps and their tasks: `/pipeline`, `/task`.
 
-Flow: **here** -> `api/described.py`. The replies themselves are made in `pipelines/` and `api/routes/pipelines.py`.
+Flow: **here** -> `api/openapi.py`. What tasks say of themselves is made in `pipelines/`.
 """
 
-from typing import Annotated, Any
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from pydantic import ConfigDict, Field, RootModel
 
 from api.schemas.replies.base import Id, Moment, Reply
+
+if TYPE_CHECKING:  # it loads the database's library
+    from pipelines.tasks import store
 
 Plan = Annotated[
     dict[str, Any],
@@ -64,6 +68,11 @@ class SavedPipeline(Reply):
     """Ids of its steps."""
     created_at: Moment
     """When it was saved, ISO 8601, UTC."""
+
+    @classmethod
+    def build(cls, saved: "store.SavedPipeline") -> Self:
+        """Return a saved pipeline without its body."""
+        return cls.filled(saved, created_at=datetime.fromtimestamp(saved.created_s, UTC).isoformat(timespec="seconds"))
 
 
 class SavedPipelinesReply(Reply):

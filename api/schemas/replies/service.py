@@ -1,6 +1,6 @@
 """The service itself, feedback, evaluation runs, and OpenAI's routes.
 
-Flow: **here** -> `api/described.py`. The replies themselves are made in `api/routes/` and `api/views/`.
+Flow: **here** -> `api/openapi.py`. Completions are made in `api/views/chat.py`, runs listed in `api/web/run_files.py`.
 """
 
 from typing import Annotated, Any, Literal

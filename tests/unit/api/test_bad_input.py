@@ -184,30 +184,10 @@ ANYTHING = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
     max_leaves=8,
 )
-FIELDS: tuple[str, ...] = (
-    "question",
-    "query",
-    "iid",
-    "corpus",
-    "top_k",
-    "budget_chars",
-    "mode",
-    "merge",
-    "path",
-    "metadata",
-    "retry",
-)
-FIELDS += (
-    "dense_share",
-    "max_per_document",
-    "filters",
-    "distance",
-    "topic",
-    "paper_ids",
-    "paragraph_terms",
-    "move_to",
-    "move_to_weight",
-)
+FIELDS = (
+    "question query iid corpus top_k budget_chars mode merge path metadata retry dense_share max_per_document filters "
+    "distance topic paper_ids paragraph_terms move_to move_to_weight"
+).split()
 
 
 @pytest.fixture(scope="module")

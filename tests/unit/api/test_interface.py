@@ -10,7 +10,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from starlette.testclient import TestClient
 
-from api.described import TAGS
+from api.openapi import TAGS
 from api.security.auth import COOKIE, OPEN_PATHS
 from api.security.keyring import add_key
 from query_engine.schema.events import Restarted, Step, Token

@@ -2,7 +2,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
-from api.links import Links, is_web_url
+from api.links import Links, web_url
 from tests.fakes.engines import a_citation
 
 LINKS = Links("https://guide.example/treeline/", "energy")
@@ -35,7 +35,7 @@ def test_any_other_document_is_cited_by_its_page_here() -> None:
     ],
 )
 def test_no_address_but_a_web_address_leaves_the_service(url: str) -> None:
-    assert not is_web_url(url)
+    assert not web_url(url)
     assert LINKS.of(a_citation(url=url)).startswith("https://guide.example/treeline/documents/guide/wind.md?")
 
 

@@ -99,27 +99,23 @@ def test_a_full_disk_tells_none(tmp_path: Path) -> None:
     assert str(tmp_path.parent) not in error.public
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Ask `GET /ingest/{job_id}`, or POST /v1/chat/completions.",
-        "The server at http://127.0.0.1:8000/tmp/x does not answer.",
-        "Half and/or a third; 3/4 of the files in docs/tmp/a.md.",
-        "Delete it: DELETE /documents/a.md.",
-    ],
+UNCHANGED = (
+    "Ask `GET /ingest/{job_id}`, or POST /v1/chat/completions.",
+    "The server at http://127.0.0.1:8000/tmp/x does not answer.",
+    "Half and/or a third; 3/4 of the files in docs/tmp/a.md.",
+    "Delete it: DELETE /documents/a.md.",
 )
-def test_addresses_and_relative_paths_stay(text: str) -> None:
-    assert without_paths(text) == text
 
 
 @pytest.mark.parametrize(
     ("text", "told"),
     [
+        *zip(UNCHANGED, UNCHANGED, strict=True),
         ("It is in /tmp/a/b.", "It is in …/b."),
         ("(/usr/share/x/y.bin)", "(…/y.bin)"),
         ("'/tmp/a/b': No such file", "'…/b': No such file"),
         ("file:///tmp/a/b, /etc/a/", "file://…/b, …/a/"),
     ],
 )
-def test_the_last_name_of_a_path_stays(text: str, told: str) -> None:
+def test_addresses_relative_paths_and_the_last_name_of_a_path_stay(text: str, told: str) -> None:
     assert without_paths(text) == told

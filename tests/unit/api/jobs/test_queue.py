@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from api.jobs.ingester import result_of
 from api.jobs.notes import JobNotes
 from api.jobs.queue import MAX_FINISHED, MAX_QUEUED, Job, Jobs, Result
-from api.jobs.view import result_of, show, show_briefly
+from api.schemas.replies.corpora import BriefJob, JobReply
 from errors import StorageError, TooManyJobsError, UnknownJobError
 from ingestion.schema import Progress, Summary
 from tests.fakes.ingesting import a_progress
@@ -46,6 +47,10 @@ def failing(error: Exception) -> Callable[..., Result]:
         raise error
 
     return work
+
+
+def show(job: Job) -> dict[str, Any]:
+    return JobReply.build(job).to_dict()
 
 
 def ended(job: Job) -> Job:
@@ -201,7 +206,7 @@ def test_a_result_names_everything_twice_and_cuts_long_lists() -> None:
 
 
 def test_a_list_of_jobs_leaves_out_what_failed_one_by_one(jobs: Jobs) -> None:
-    shown = show_briefly(ended(jobs.submit({}, done)))
+    shown = BriefJob.build(ended(jobs.submit({}, done))).to_dict()
 
     assert shown["result"]["docs_ok"] == 1
     assert shown["result"].keys().isdisjoint({"failed", "skipped"})

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from api.jobs.ingester import result_of
 from api.jobs.queue import MAX_BEGUN, MAX_QUEUED, MAX_QUEUED_OF_ALL, Job, Jobs, Result, Writes
-from api.jobs.view import result_of
 from errors import TooManyJobsError
 from ingestion.schema import Progress, Summary
 from tests.fakes.ingesting import a_progress

@@ -46,8 +46,11 @@ def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(folder_changes, "RETRY_S", 0.05)
 
 
-def test_each_round_is_a_job(tmp_path: Path) -> None:
-    service = Service()
+@pytest.mark.parametrize("outcomes", [(), ({"stopped": True},)], ids=["it ends", "somebody cancels it"])
+def test_each_round_is_a_job_and_one_that_is_cancelled_is_not_tried_again(
+    tmp_path: Path, outcomes: tuple[Result, ...]
+) -> None:
+    service = Service(*outcomes)
     with closing(service.jobs), closing(FolderWatcher(tmp_path, service.submit)):
         assert service.asked.get(timeout=WAIT_S) is None
         (tmp_path / "a.md").write_text("A.")
@@ -60,11 +63,3 @@ def test_a_round_that_failed_or_found_no_place_in_line_is_tried_again(tmp_path: 
     service = Service(failure, failure)
     with closing(service.jobs), closing(FolderWatcher(tmp_path, service.submit)):
         assert [service.asked.get(timeout=WAIT_S) for _ in range(3)] == [None, None, None]
-
-
-def test_what_somebody_cancels_is_not_tried_again(tmp_path: Path) -> None:
-    service = Service({"stopped": True})
-    with closing(service.jobs), closing(FolderWatcher(tmp_path, service.submit)):
-        assert service.asked.get(timeout=WAIT_S) is None
-        (tmp_path / "a.md").write_text("A.")
-        assert service.asked.get(timeout=WAIT_S) == ("a.md",)

@@ -16,35 +16,30 @@ from llama_index.tools.mcp import BasicMCPClient, McpToolSpec
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from api.app import create_app
-from api.jobs.queue import Jobs
 from api.security.keyring import add_key
 from index.documents.span_tree import SpanTree
 from index.documents.store import StoredDocument
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Step, Token, Unsupported
-from settings import Settings
-from tests.fakes.engines import FakeEngine, FakeEngines, a_citation, a_done, a_nearest, a_passage
-from tests.fakes.ingesting import FakeIngester
+from tests.fakes import http
+from tests.fakes.engines import FakeEngine, a_citation, a_done, a_nearest, a_passage
 
 URL = "http://127.0.0.1:8000"
 ERAS = ["auto", "legacy"]
 ANSWER = (Step("search", "**Searching**"), Step("found", "**Found**"), Token("Wind "), a_done())
-OFF = {"enabled": False}
 
 
-def app_of(*engines: FakeEngine, **groups: Any) -> FastAPI:
-    by_corpus = {engine.corpus.name: engine for engine in engines}
-    settings = Settings(**{"feedback": OFF, **groups})
-    return create_app(FakeEngines(by_corpus), settings, FakeIngester(), Jobs())
+def app_of(*engines: FakeEngine, **groups: Any) -> Any:
+    """Return a service's application, which has no other name than this machine's."""
+    return http.client_of(*engines, **groups).app
 
 
 @asynccontextmanager
 async def client_of(app: FastAPI, era: str = "auto", **headers: str) -> AsyncIterator[Client]:
     async with (
-        httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), headers=headers) as http,
-        Client(streamable_http_client(f"{URL}/mcp", http_client=http), mode=era) as client,
+        httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), headers=headers) as connection,
+        Client(streamable_http_client(f"{URL}/mcp", http_client=connection), mode=era) as client,
     ):
         yield client
 
@@ -371,10 +366,10 @@ async def test_a_client_of_an_earlier_version_that_leaves_stops_its_call() -> No
 
 async def test_only_hosts_and_pages_of_this_machine_may_come() -> None:
     app = app_of(FakeEngine())
-    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app)) as http:
-        by_name = await http.post("http://evil.example/mcp", json={})
-        by_page = await http.post(f"{URL}/mcp", json={}, headers={"Origin": "https://evil.example"})
-        own = await http.post("http://localhost:9/mcp", json={}, headers={"Origin": "http://localhost:9"})
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app)) as connection:
+        by_name = await connection.post("http://evil.example/mcp", json={})
+        by_page = await connection.post(f"{URL}/mcp", json={}, headers={"Origin": "https://evil.example"})
+        own = await connection.post("http://localhost:9/mcp", json={}, headers={"Origin": "http://localhost:9"})
 
     for reply in (by_name, by_page):
         assert (reply.status_code, reply.json()["error"]["code"]) == (403, "host_refused")
@@ -391,8 +386,8 @@ async def test_links_begin_with_the_public_address() -> None:
 
 async def test_it_can_be_turned_off() -> None:
     app = app_of(FakeEngine(), mcp={"enabled": False})
-    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app)) as http:
-        assert (await http.post(f"{URL}/mcp", json={})).status_code == 404
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app)) as connection:
+        assert (await connection.post(f"{URL}/mcp", json={})).status_code == 404
 
 
 async def test_a_key_opens_it() -> None:
@@ -406,11 +401,11 @@ async def test_each_request_has_its_own_key(tmp_path: Path) -> None:
     every, mine = add_key(path, "every", ["read"], None, None), add_key(path, "mine", ["read"], ["default"], None)
     app = app_of(FakeEngine(), FakeEngine(corpus="secret"), serve={"keys_file": path})
     async with (
-        httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), headers={"Api-Key": every}) as http,
-        Client(streamable_http_client(f"{URL}/mcp", http_client=http)) as client,
+        httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), headers={"Api-Key": every}) as connection,
+        Client(streamable_http_client(f"{URL}/mcp", http_client=connection)) as client,
     ):
         allowed = await client.call_tool("search", {"query": "What turns?", "corpus": "secret"})
-        http.headers["Api-Key"] = mine
+        connection.headers["Api-Key"] = mine
         refused = await client.call_tool("search", {"query": "What turns?", "corpus": "secret"})
         own = await client.call_tool("search", {"query": "What turns?", "corpus": "default"})
 
@@ -419,8 +414,8 @@ async def test_each_request_has_its_own_key(tmp_path: Path) -> None:
 
 async def test_llamaindex_makes_tools_of_it() -> None:
     app = app_of(FakeEngine(ANSWER))
-    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app)) as http:
-        tools = await McpToolSpec(BasicMCPClient(f"{URL}/mcp", http_client=http)).to_tool_list_async()
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app)) as connection:
+        tools = await McpToolSpec(BasicMCPClient(f"{URL}/mcp", http_client=connection)).to_tool_list_async()
         ask = next(tool for tool in tools if tool.metadata.name == "ask")
         output = await ask.acall(question="What turns?")
 

@@ -129,18 +129,13 @@ def test_a_failure_is_an_error_and_no_answer(failure: Exception, status: int, co
     assert "secret" not in reply.text
 
 
-def test_the_response_ends_with_its_addresses_where_that_is_set() -> None:
-    client = client_of(FakeEngine([*STEPS, a_done()]), serve={"evaluate_references": True})
+def test_the_response_ends_with_its_addresses_where_that_is_set_and_a_declined_one_has_none() -> None:
+    def response(answer: str | None) -> str:
+        client = client_of(FakeEngine([*STEPS, a_done(answer)]), serve={"evaluate_references": True})
+        return str(client.post("/evaluate", json={"query": "What?", "iid": "7"}).json()["generated_response"])
 
-    assert client.post("/evaluate", json={"query": "What?", "iid": "7"}).json()["generated_response"] == (
+    assert response("Wind turns blades. [1]") == (
         "Wind turns blades. [1]\n\nReferences:\n"
         "[1] http://testserver/documents/guide/wind.md?corpus=default&start=10&end=28#cited"
     )
-
-
-def test_a_declined_question_has_no_references() -> None:
-    client = client_of(FakeEngine([*STEPS, a_done(None)]), serve={"evaluate_references": True})
-
-    assert (
-        "References" not in client.post("/evaluate", json={"query": "What?", "iid": "7"}).json()["generated_response"]
-    )
+    assert "References" not in response(None)

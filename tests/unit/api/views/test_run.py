@@ -1,12 +1,13 @@
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.views.run import SEPARATOR, Record, RunView, to_line
+from api.views.run import SEPARATOR, RunView
 from query_engine.schema.events import Citation, Event, Nearest, Restarted, Retrieved, Step, Token
 from tests.fakes.engines import a_citation, a_done, a_nearest
 
@@ -28,19 +29,32 @@ def view_of(*events: Event) -> RunView:
     return view
 
 
-def played(*events: Event) -> list[Record]:
-    """All records when each event is shown as soon as it asks for it."""
+def lines_of(view: RunView) -> list[str]:
+    """What the view sends now, without the ends of the messages."""
+    return [message.decode("ascii").removesuffix("\n\n") for message in view.messages()]
+
+
+def records_of(view: RunView) -> list[dict[str, Any]]:
+    return [json.loads(line.removeprefix("data: ")) for line in lines_of(view)]
+
+
+def sent(*events: Event) -> list[str]:
+    """All lines when each event is shown as soon as it asks for it."""
     view = RunView(one_url_each, quoted)
-    records = []
+    lines = []
     for event in events:
         view.take(event)
         if view.unsent:
-            records += view.records()
-    return records
+            lines += lines_of(view)
+    return lines
 
 
-def report_of(record: Record) -> str:
-    assert record["final_report"] is not None
+def played(*events: Event) -> list[dict[str, Any]]:
+    return [json.loads(line.removeprefix("data: ")) for line in sent(*events)]
+
+
+def report_of(record: dict[str, Any]) -> str:
+    assert isinstance(record["final_report"], str)
     return record["final_report"]
 
 
@@ -118,7 +132,7 @@ def test_a_restarted_answer_replaces_the_withdrawn_text() -> None:
 
 def test_steps_after_a_restart_wait_for_the_new_text() -> None:
     view = view_of(*STEPS, Token("Half a"))
-    view.records()
+    records_of(view)
 
     view.take(Restarted("The model broke."))
     view.take(Step("warning", "**The model failed.**"))
@@ -126,7 +140,7 @@ def test_steps_after_a_restart_wait_for_the_new_text() -> None:
 
     view.take(Token("Wind."))
     assert view.urgent
-    (record,) = view.records()
+    (record,) = records_of(view)
     assert record["final_report"] == "Wind."
     assert record["intermediate_steps"].endswith("**The model failed.**")
 
@@ -170,7 +184,7 @@ def test_a_failure_before_the_answer_ends_with_an_error_that_is_also_the_report(
     view = view_of(*STEPS)
     view.fail("The index is damaged. Rebuild it.")
 
-    (record,) = view.records()
+    (record,) = records_of(view)
     assert record["error"] == record["final_report"] == "The index is damaged. Rebuild it."
     assert (record["is_intermediate"], record["complete"]) == (False, True)
     assert view.complete
@@ -179,10 +193,10 @@ def test_a_failure_before_the_answer_ends_with_an_error_that_is_also_the_report(
 @pytest.mark.promise("A34")
 def test_a_failure_within_the_answer_keeps_what_is_written() -> None:
     view = view_of(*STEPS, Token("Wind turns"))
-    view.records()
+    records_of(view)
     view.fail("The model broke.")
 
-    (record,) = view.records()
+    (record,) = records_of(view)
     assert record["final_report"] == "Wind turns\n\n*The answer breaks off here. The model broke.*"
     assert record["complete"]
     assert "error" not in record
@@ -195,9 +209,9 @@ def test_no_line_is_longer_than_64_kib(character: str) -> None:
     steps = [Step("found", character * 3000) for _ in range(30)]
     text = character * 90_000 + "."
 
-    records = played(*steps, Token(text), a_done(text, citations=citations))
+    lines = sent(*steps, Token(text), a_done(text, citations=citations))
 
-    assert max(len(f"data: {to_line(record)}\n") for record in records) <= 64 * 1024
+    assert max(len(f"{line}\n") for line in lines) <= 64 * 1024
 
 
 def test_an_over_long_answer_is_cut_at_a_sentence_with_a_note() -> None:
@@ -226,9 +240,8 @@ def test_left_out_steps_and_citations_are_mentioned() -> None:
 @given(st.lists(st.text(st.characters(exclude_categories=()), max_size=30), max_size=8))
 def test_any_text_survives_the_line(pieces: list[str]) -> None:
     text = "".join(pieces)
-    records = played(*STEPS, *map(Token, pieces), a_done(text or None, message=text or "none"))
-    lines = [to_line(record) for record in records]
+    lines = sent(*STEPS, *map(Token, pieces), a_done(text or None, message=text or "none"))
 
     assert all(line.isascii() and "\n" not in line and "\r" not in line for line in lines)
-    assert [json.loads(line) for line in lines] == records
-    assert records[-1]["final_report"] == (text.strip() or records[-1]["final_report"])
+    last = json.loads(lines[-1].removeprefix("data: "))
+    assert last["final_report"] == (text.strip() or last["final_report"])

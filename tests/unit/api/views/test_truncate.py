@@ -1,25 +1,24 @@
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from api.views.truncate import fit, json_bytes
 
 
-def test_a_text_that_fits_is_returned_unchanged() -> None:
-    assert fit("One. Two.", 9, " …") == "One. Two."
-
-
-def test_a_longer_text_ends_with_its_last_whole_sentence_and_the_note() -> None:
-    assert fit("First sentence. Second one. Third is long", 36, " …") == "First sentence. Second one. …"
-
-
-def test_a_text_without_a_sentence_end_is_cut_between_characters() -> None:
-    assert fit("漢" * 10, 20, "…") == "漢漢…"
-
-
-def test_a_full_stop_inside_a_number_ends_no_sentence() -> None:
-    assert fit("It makes 3.141592653589793", 20, "…") == "It makes 3.141…"
+@pytest.mark.parametrize(
+    ("text", "max_bytes", "note", "fitted"),
+    [
+        ("One. Two.", 9, " …", "One. Two."),
+        ("First sentence. Second one. Third is long", 36, " …", "First sentence. Second one. …"),
+        ("漢" * 10, 20, "…", "漢漢…"),
+        ("It makes 3.141592653589793", 20, "…", "It makes 3.141…"),
+    ],
+    ids=["it fits", "after a sentence", "between characters", "a number's point ends no sentence"],
+)
+def test_a_text_is_cut_after_a_sentence_where_it_can_be(text: str, max_bytes: int, note: str, fitted: str) -> None:
+    assert fit(text, max_bytes, note) == fitted
 
 
 @given(st.text(max_size=300), st.integers(min_value=20, max_value=200))

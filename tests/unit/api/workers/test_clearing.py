@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 from api.app import create_app
 from api.jobs.queue import Jobs
 from api.security.keyring import add_key
-from api.workers.part import Part, alone
+from api.workers.role import WorkerRole, single
 from index.layout.access import Reading, Writing
 from settings import ServeSettings, Settings
 from tests.fakes.engines import FakeEngine, FakeEngines, a_done
@@ -19,17 +19,17 @@ pytestmark = pytest.mark.fault("E18")
 
 NOBODY_LISTENS = "http://127.0.0.1:1"
 READERS = [
-    alone(ServeSettings(), NOBODY_LISTENS),
-    alone(ServeSettings(role="reader"), NOBODY_LISTENS),
-    alone(ServeSettings(role="reader", writer_url=NOBODY_LISTENS), NOBODY_LISTENS),
-    Part(Reading(), NOBODY_LISTENS, workers=2),
+    single(ServeSettings(), NOBODY_LISTENS),
+    single(ServeSettings(role="reader"), NOBODY_LISTENS),
+    single(ServeSettings(role="reader", writer_url=NOBODY_LISTENS), NOBODY_LISTENS),
+    WorkerRole(Reading(), NOBODY_LISTENS, workers=2),
 ]
 
 
-def client_of(part: Part, keys: Path) -> TestClient:
+def client_of(role: WorkerRole, keys: Path) -> TestClient:
     settings = Settings(feedback={"enabled": False}, serve={"keys_file": keys, "allowed_hosts": "testserver"})
     engines = {name: FakeEngine([a_done()], corpus=name) for name in ("default", "other")}
-    app = create_app(FakeEngines(engines), settings, FakeIngester(), Jobs(), part=part)
+    app = create_app(FakeEngines(engines), settings, FakeIngester(), Jobs(), role=role)
     return TestClient(app, raise_server_exceptions=False)
 
 
@@ -42,10 +42,10 @@ def remembers(client: TestClient, reader: dict[str, str], corpus: str = "default
     return bool(reply.json()["cache_hit"])
 
 
-@pytest.mark.parametrize("part", READERS)
-def test_it_empties_the_cache_of_the_process_that_is_asked(tmp_path: Path, part: Part) -> None:
+@pytest.mark.parametrize("role", READERS)
+def test_it_empties_the_cache_of_the_process_that_is_asked(tmp_path: Path, role: WorkerRole) -> None:
     keys = tmp_path / "keys.json"
-    client, reader, admin = client_of(part, keys), key(keys, "read"), key(keys, "admin")
+    client, reader, admin = client_of(role, keys), key(keys, "read"), key(keys, "admin")
     for corpus in ("default", "other"):
         remembers(client, reader, corpus)
         assert remembers(client, reader, corpus)
@@ -56,13 +56,13 @@ def test_it_empties_the_cache_of_the_process_that_is_asked(tmp_path: Path, part:
     assert not remembers(client, reader)
 
 
-@pytest.mark.parametrize("part", READERS)
+@pytest.mark.parametrize("role", READERS)
 @pytest.mark.parametrize(("scope", "corpora"), [("ingest", ()), ("read", ("other",)), ("admin", ("default", "other"))])
 def test_keys_for_less_are_refused_and_nothing_is_forgotten(
-    tmp_path: Path, part: Part, scope: str, corpora: tuple[str, ...]
+    tmp_path: Path, role: WorkerRole, scope: str, corpora: tuple[str, ...]
 ) -> None:
     keys = tmp_path / "keys.json"
-    client, reader = client_of(part, keys), key(keys, "read")
+    client, reader = client_of(role, keys), key(keys, "read")
     remembers(client, reader)
 
     reply = client.post("/cache/clear", headers=key(keys, scope, *corpora))
@@ -76,8 +76,8 @@ def test_workers_of_a_machine_forget_together(tmp_path: Path, asked: int) -> Non
     keys, mark = tmp_path / "keys.json", tmp_path / "cleared"
     mark.touch()
     os.utime(mark, ns=(1, 1))
-    parts = (Part(Writing(NOBODY_LISTENS), None, 2, mark), Part(Reading(), NOBODY_LISTENS, 2, mark))
-    clients, reader = [client_of(part, keys) for part in parts], key(keys, "read")
+    roles = (WorkerRole(Writing(NOBODY_LISTENS), None, 2, mark), WorkerRole(Reading(), NOBODY_LISTENS, 2, mark))
+    clients, reader = [client_of(role, keys) for role in roles], key(keys, "read")
     for client in clients:
         remembers(client, reader)
 

@@ -9,14 +9,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
-from api.watching.metrics import Metrics
+from api.telemetry.metrics import Metrics
 from errors import RagError, packages_for
 from query_engine.runtime.watching import WATCH, ModelCall
 from query_engine.schema.events import Done, Event
 from settings import foreign_variable
 
 if TYPE_CHECKING:  # loaded only where traces are wanted
-    from api.watching.tracing import Trace, Tracing
+    from api.telemetry.tracing import Trace, Tracing
 
 ADDRESSES = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 INSTALL_OTEL = "Install it by `pip install -e '.[otel]' -c constraints.txt`, or set OTEL_SDK_DISABLED=true."
@@ -148,7 +148,7 @@ def _tracing() -> "Tracing | None":
     if not wanted or foreign_variable("OTEL_SDK_DISABLED").lower() == "true":
         return None
     with packages_for("OTEL_EXPORTER_OTLP_ENDPOINT", INSTALL_OTEL):
-        from api.watching.tracing import Tracing  # noqa: PLC0415  # optional
+        from api.telemetry.tracing import Tracing  # noqa: PLC0415  # optional
     return Tracing()
 
 

@@ -1,7 +1,7 @@
 """What this process does in its service: whether it writes, and who does so otherwise.
 
-Flow: `main.py` finds it out at the start, alone or from its `team.py` -> **here** -> `api/serve.py` opens corpora and
-tasks accordingly, and `hand_over.py` sends on what this process does not do.
+Flow: `main.py` finds it out at the start, alone or from its `group.py` -> **here** -> `api/serve.py` opens corpora and
+tasks accordingly, and `writer_proxy.py` sends on what this process does not do.
 """
 
 import os
@@ -16,8 +16,8 @@ LEAST_SLOTS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """The part of one process.
+class WorkerRole:
+    """The role of one process.
 
     Attributes:
         access: how it has corpora open.
@@ -56,16 +56,16 @@ def slots_of(serve: ServeSettings, workers: int = 1) -> int:
     return serve.slots or max(LEAST_SLOTS, _cores(workers))
 
 
-def alone(serve: ServeSettings, url: str) -> Part:
-    """Return the part of the only process of a service.
+def single(serve: ServeSettings, url: str) -> WorkerRole:
+    """Return the role of the only process of a service.
 
     Args:
         serve: says whether it may write.
         url: where the service is reached from this machine.
     """
     if serve.role == "reader":
-        return Part(Reading(), serve.writer_url)
-    return Part(Writing(url))
+        return WorkerRole(Reading(), serve.writer_url)
+    return WorkerRole(Writing(url))
 
 
 def _cores(workers: int) -> int:

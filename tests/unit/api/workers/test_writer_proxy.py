@@ -15,7 +15,7 @@ from starlette.responses import PlainTextResponse, StreamingResponse
 
 from api.app import create_app
 from api.jobs.queue import Jobs
-from api.workers.part import Part
+from api.workers.role import WorkerRole
 from index.layout.access import Reading
 from settings import Settings
 from tests.fakes.engines import FakeEngines
@@ -70,8 +70,8 @@ def client_of() -> Iterator[ClientOf]:
     with ExitStack() as stack:
 
         def make(writer_url: str | None) -> TestClient:
-            part = Part(Reading(), writer_url)
-            app = create_app(FakeEngines({}), Settings(), FakeIngester(), Jobs(), part=part)
+            role = WorkerRole(Reading(), writer_url)
+            app = create_app(FakeEngines({}), Settings(), FakeIngester(), Jobs(), role=role)
             return stack.enter_context(TestClient(app, base_url="http://localhost"))
 
         yield make

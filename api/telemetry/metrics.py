@@ -19,7 +19,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
 from api.jobs.queue import Result
-from api.watching.workers import shared_folder
+from api.telemetry.workers import shared_folder
 from errors import StorageError, TooManyQuestionsError
 from query_engine.runtime.watching import ModelCall
 from query_engine.schema.events import Done

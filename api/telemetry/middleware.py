@@ -14,7 +14,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from structlog.contextvars import bind_contextvars
 
-from api.watching.requests import RequestWatch, Watching
+from api.telemetry.requests import RequestWatch, Watching
 
 HEADER = "X-Request-ID"
 REQUEST_ID, ERROR_CODE, HANDED_OVER = "request_id", "error_code", "handed_over"

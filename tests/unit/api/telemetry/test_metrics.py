@@ -13,8 +13,8 @@ from starlette.testclient import TestClient
 
 from api.jobs.queue import Jobs
 from api.mcp.tools import Tools
-from api.watching.metrics import Metrics
-from api.watching.workers import begin_sharing, worker_ended
+from api.telemetry.metrics import Metrics
+from api.telemetry.workers import begin_sharing, worker_ended
 from errors import LLMError
 from query_engine.runtime.watching import ModelCall, model_call, part
 from query_engine.schema.events import Token
@@ -26,7 +26,7 @@ HOME = Path(__file__).parents[4]
 QUESTION = {"question": "What is the salary of Ada Lovelace?"}
 WORKER = """
 import os, sys
-from api.watching.metrics import Metrics
+from api.telemetry.metrics import Metrics
 metrics = Metrics()
 metrics.request("GET", "/health", 200, 0.01, None)
 metrics.queue(1, 0, 2, 16)
@@ -39,7 +39,7 @@ else:
 
 SEEING = """
 import json, sys
-from api.watching.metrics import Metrics
+from api.telemetry.metrics import Metrics
 metrics = Metrics()
 for line in sys.stdin:
     status = {"embedding": "minilm", "synthesizer": "extractive", "refused": {}, "llm_ready": True}

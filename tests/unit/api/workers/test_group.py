@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from api.temporary import shared_folder
-from api.workers.team import Team
+from api.workers.group import WorkerGroup
 from errors import SettingsError
 from settings import ServeSettings
 
@@ -18,7 +18,7 @@ def test_a_keeper_that_does_not_start_leaves_nothing_behind(tmp_path: Path, monk
     monkeypatch.setenv("RAG_SERVE__PORT", "none")
 
     with pytest.raises(SettingsError):
-        Team(ServeSettings(), "http://127.0.0.1:1", 2)
+        WorkerGroup(ServeSettings(), "http://127.0.0.1:1", 2)
 
     assert list(tmp_path.iterdir()) == []
 

@@ -1,7 +1,7 @@
 """What the workers of one service share: made by their parent before they are forked, closed after they ended.
 
-Flow: gunicorn's parent (`gunicorn.conf.py`) makes one -> **here** -> each worker asks for its part. The first one that
-takes the seat of the writer has it until it ends; its replacement takes it at its own start. Requests to the writer
+Flow: gunicorn's parent (`gunicorn.conf.py`) makes one -> **here** -> each worker asks for its role. The first one that
+acquires the leader lock writes until it ends; its replacement acquires it at its own start. Requests to the writer
 come through a socket on loopback that the parent listens on, so that they wait while the writer is replaced.
 """
 
@@ -19,13 +19,13 @@ from pathlib import Path
 from typing import TextIO
 
 from api.temporary import shared_folder
-from api.workers.part import Part
+from api.workers.role import WorkerRole
 from errors import SettingsError
 from index.keeper.client import Member
 from settings import ServeSettings
 
 BACKLOG = 512
-# When the writer's seat has been free this long, as after a reload of gunicorn, a reader restarts to take it.
+# When the leader lock has been free this long, as after a reload of gunicorn, a reader restarts to take it.
 VACANT_S = 30.0
 LOOK_S = 1.0
 _TRIES, _TRY_AGAIN_S = 5, 0.05
@@ -34,7 +34,7 @@ _PROJECT_ROOT = Path(__file__).resolve().parents[2]
 logger = logging.getLogger(__name__)
 
 
-class Team:
+class WorkerGroup:
     """The workers of a service.
 
     Args:
@@ -64,11 +64,11 @@ class Team:
         self._serve, self.url, self._workers, self.folder, self.watched = serve, url, workers, folder, watched
         self._parent = os.getpid()
         self._shared = shared = shared_folder("treeline-")
-        self._socket, self._seat_path, self._mark = shared / "keeper", shared / "writer", shared / "cleared"
+        self._socket, self._lock_path, self._mark = shared / "keeper", shared / "writer", shared / "cleared"
         self._job_notes = shared / "jobs"
         self._mark.touch()
         self._job_notes.mkdir()
-        self._seat: TextIO | None = None
+        self._leader_lock: TextIO | None = None
         self.private = socket.socket()
         self.private.bind(("127.0.0.1", 0))
         self.private.listen(BACKLOG)
@@ -80,16 +80,16 @@ class Team:
             shutil.rmtree(shared, ignore_errors=True)
             raise
 
-    def part(self) -> Part:
-        """Return the part of this worker, which is the calling process."""
+    def role(self) -> WorkerRole:
+        """Return the role of this worker, which is the calling process."""
         if self._serve.role == "reader":
-            part = Part(Member(self._socket), self._serve.writer_url, self._workers, self._mark)
-        elif self._take_seat():
-            part = Part(Member(self._socket, read_only=False), None, self._workers, self._mark, self._job_notes)
+            role = WorkerRole(Member(self._socket), self._serve.writer_url, self._workers, self._mark)
+        elif self._acquire_leader_lock():
+            role = WorkerRole(Member(self._socket, read_only=False), None, self._workers, self._mark, self._job_notes)
         else:
-            part = Part(Member(self._socket), self.private_url, self._workers, self._mark)
-        threading.Thread(target=self._watch, args=(part,), name="team", daemon=True).start()
-        return part
+            role = WorkerRole(Member(self._socket), self.private_url, self._workers, self._mark)
+        threading.Thread(target=self._watch, args=(role,), name="group", daemon=True).start()
+        return role
 
     def close(self) -> None:
         """End the keeper, which lets go of the corpora; blocks. In the parent only, when the workers have ended."""
@@ -119,17 +119,17 @@ class Team:
                 )
         return keeper
 
-    def _take_seat(self) -> bool:
-        file = self._seat_path.open("a")
+    def _acquire_leader_lock(self) -> bool:
+        file = self._lock_path.open("a")
         for _ in range(_TRIES):  # another worker may just be looking whether it is vacant
             if _locked(file):
-                self._seat = file
+                self._leader_lock = file
                 return True
             time.sleep(_TRY_AGAIN_S)
         file.close()
         return False
 
-    def _watch(self, part: Part) -> None:
+    def _watch(self, role: WorkerRole) -> None:
         """Restart this worker if nobody writes; end it with its parent, and the service with the keeper."""
         may_write = self._serve.role != "reader"
         vacant_s = 0.0
@@ -139,11 +139,11 @@ class Team:
                 logger.error("The process that holds the corpora has ended: the service ends.")
                 os.kill(self._parent, signal.SIGTERM)
                 return
-            vacant_s = vacant_s + LOOK_S if may_write and not part.writes and self._is_vacant() else 0.0
+            vacant_s = vacant_s + LOOK_S if may_write and not role.writes and self._is_vacant() else 0.0
         os.kill(os.getpid(), signal.SIGTERM)
 
     def _is_vacant(self) -> bool:
-        with self._seat_path.open("a") as file:
+        with self._lock_path.open("a") as file:
             return _locked(file)
 
 

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from api.watching.requests import Watching
+from api.telemetry.requests import Watching
 from errors import LLMError, ModelError, SettingsError
 from query_engine.runtime.watching import ModelCall, model_call, part
 from tests.fakes.engines import FakeEngine
@@ -31,7 +31,7 @@ def test_a_standard_variable_turns_them_off(variable: dict[str, str], monkeypatc
 
 def test_an_extra_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:4318")
-    monkeypatch.delitem(sys.modules, "api.watching.tracing", raising=False)
+    monkeypatch.delitem(sys.modules, "api.telemetry.tracing", raising=False)
     monkeypatch.setitem(sys.modules, "opentelemetry.exporter.otlp.proto.http.trace_exporter", None)
 
     with pytest.raises(ModelError) as failure:

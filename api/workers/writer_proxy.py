@@ -15,7 +15,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.errors import send_error
-from api.watching.middleware import HANDED_OVER, HEADER, REQUEST_ID
+from api.telemetry.middleware import HANDED_OVER, HEADER, REQUEST_ID
 from errors import RagError, ReadOnlyError, WriterUnavailableError
 from loopback import may_use_proxy
 
@@ -34,7 +34,7 @@ TIMEOUT = httpx.Timeout(None, connect=10)
 LIMITS = httpx.Limits(max_connections=None, max_keepalive_connections=20, keepalive_expiry=2)
 
 
-class HandOver:
+class WriterProxy:
     """ASGI middleware of a process that only reads.
 
     Args:
