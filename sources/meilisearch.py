@@ -51,5 +51,5 @@ class MeiliSearch:
         page = page_of_record(hit)
         if page is None or page.url:
             return page
-        url = f"{self._client.base_url.rstrip('/')}{self._path}/documents/{quote(page.id, safe='')}"
+        url = f"{self._client.server.url}{self._path}/documents/{quote(page.id, safe='')}"
         return replace(page, url=url)

@@ -18,29 +18,25 @@ from llama_index.llms.openai.utils import to_openai_message_dicts
 from llama_index.llms.openai_like import OpenAILike
 from openai import AsyncOpenAI
 from pydantic import PrivateAttr
-from tenacity import (
-    AsyncRetrying,
-    RetryCallState,
-    retry_if_exception,
-    wait_exponential_jitter,
-)
+from tenacity import AsyncRetrying
 
 from errors import LLMError, SettingsError
-from loopback import may_use_proxy
 from query_engine.llms import server_errors as failures
 from query_engine.llms.base import HEARTBEAT_S, TOP_P, LoadedModel, chat_stream, without_system
 from query_engine.llms.reply import LengthReached, Thought
 from query_engine.llms.window import ASSUMED_TOKENS, ServedWindow
 from query_engine.runtime.watching import ModelCall
+from remote import Remote, RemoteError, tried_again
 from settings import LLMSettings
 
 # A reader waits meanwhile, and the answer can be quoted from the passages at once: better soon than perfect.
 MAX_RETRIES, MAX_PAUSE_S = 2, 5.0
-_BACKOFF = wait_exponential_jitter(initial=0.25, jitter=0.25)
 # A chunk of one token takes 200 to 400 bytes on the wire; servers that send far more are broken.
 MAX_BYTES_PER_TOKEN, MAX_EXTRA_BYTES = 4096, 256 * 1024
 # Text of an unknown tokenizer: English runs at 4 bytes a token, figures and code at 2.5 or so.
 BYTES_PER_TOKEN = 2.5
+# The client insists on a key; servers without keys ignore it.
+NO_KEY = "none"
 OLLAMA_URL = "http://127.0.0.1:11434/v1"
 
 
@@ -51,6 +47,13 @@ class ServerLLM(OpenAILike):
     _counts: bool = PrivateAttr(default=True)
     _limit: str = PrivateAttr(default="max_tokens")  # what the server calls it
     _samples: bool = PrivateAttr(default=True)
+
+    @property
+    def _server(self) -> Remote:
+        key = self.api_key if self.api_key and self.api_key != NO_KEY else ""
+        return Remote.of_model(
+            "language model server", self.api_base or "", "RAG_LLM__", "MODEL CONTEXT_TOKENS MAX_NEW_TOKENS", key
+        )
 
     def stream_chat(self, messages: Sequence[ChatMessage], **_: Any) -> ChatResponseGen:
         """Stream an answer; closing the stream closes the connection.
@@ -82,7 +85,7 @@ class ServerLLM(OpenAILike):
                     yield piece
             except StopAsyncIteration:
                 return
-            except (openai.APIError, httpx.HTTPError, ValueError, RecursionError) as error:
+            except (RemoteError, openai.APIError, httpx.HTTPError, ValueError, RecursionError) as error:
                 raise _translated(error, received, self.timeout) from error
             finally:
                 if waiting is not None:
@@ -104,9 +107,7 @@ class ServerLLM(OpenAILike):
             base_url=self.api_base,
             max_retries=0,
             timeout=self.timeout,
-            http_client=httpx.AsyncClient(
-                timeout=self.timeout, event_hooks={"response": [watch]}, trust_env=may_use_proxy(self.api_base or "")
-            ),
+            http_client=self._server.client(timeout=self.timeout, event_hooks={"response": [watch]}),
         ) as client:
             async for chunk in await self._open(client, messages):
                 text, thought, reason = _read(chunk)
@@ -132,8 +133,8 @@ class ServerLLM(OpenAILike):
         while True:
             try:
                 return await self._create(client, messages if self._has_system else without_system(messages))
-            except openai.APIStatusError as error:
-                if not self._does_without(_said(error).lower(), messages):
+            except RemoteError as error:
+                if not self._does_without(error.said.lower(), messages):
                     raise
 
     def _does_without(self, refusal: str, messages: Sequence[ChatMessage]) -> bool:
@@ -156,40 +157,32 @@ class ServerLLM(OpenAILike):
 
     async def _create(self, client: AsyncOpenAI, messages: Sequence[ChatMessage]) -> Any:
         """Send the request; try again after a refusal that may pass in time."""
-        tries = AsyncRetrying(
-            retry=retry_if_exception(_may_pass),
-            wait=_pause_s,
-            stop=self._gives_up,
-            reraise=True,
-        )
-        return await tries(
-            client.chat.completions.create,
+        until_s = time.monotonic() + self.timeout
+        again = tried_again(MAX_RETRIES, lambda: min(MAX_PAUSE_S, until_s - time.monotonic()))
+        return await AsyncRetrying(**again)(
+            self._try,
+            client,
             messages=cast(Any, to_openai_message_dicts(messages, model=self.model)),
             **self._options(),
             **({"stream_options": {"include_usage": True}} if self._counts else {}),
         )
 
+    async def _try(self, client: AsyncOpenAI, **request: Any) -> Any:
+        try:
+            return await client.chat.completions.create(**request)
+        except openai.APIStatusError as error:
+            body = error.body if isinstance(error.body, dict) else {}
+            said = str(body.get("message") or error.message)
+            raise self._server.refused(error.status_code, said, error.response.headers) from error
+        except openai.APITimeoutError:
+            raise  # there is no time for another try
+        except openai.APIConnectionError as error:
+            raise self._server.broken(error.__cause__ or error, self.timeout) from error
+
     def _options(self) -> dict[str, Any]:
         options = self._get_model_kwargs(stream=True)
         options[self._limit] = options.pop("max_tokens", self.max_tokens)
         return options if self._samples else {name: options[name] for name in options.keys() - {"temperature", "top_p"}}
-
-    def _gives_up(self, state: RetryCallState) -> bool:
-        too_late = time.monotonic() - state.start_time + state.upcoming_sleep > self.timeout
-        return too_late or state.upcoming_sleep > MAX_PAUSE_S or state.attempt_number > MAX_RETRIES
-
-
-def _may_pass(error: BaseException) -> bool:
-    passing = openai.APIConnectionError, openai.InternalServerError, openai.RateLimitError
-    return isinstance(error, passing) and not isinstance(error, openai.APITimeoutError)
-
-
-def _pause_s(state: RetryCallState) -> float:
-    """Return what the server asks for, else seconds that double with each attempt."""
-    error = state.outcome.exception() if state.outcome else None
-    response = getattr(error, "response", None)
-    asked = response.headers.get("retry-after", "") if response is not None else ""
-    return float(asked) if asked.isdecimal() else _BACKOFF(state)
 
 
 async def _advance(stream: AsyncIterator[str]) -> str:
@@ -246,12 +239,10 @@ def _count(chunk: Any, call: ModelCall) -> None:
 
 
 def _translated(error: Exception, received: int, timeout_s: float) -> LLMError:
+    if isinstance(error, RemoteError):
+        return LLMError(error.fact, error.remedy, f"llm_{error.kind}")
     if isinstance(error, openai.APITimeoutError | httpx.TimeoutException):
         return failures.stalled(timeout_s, received)
-    if isinstance(error, openai.APIStatusError):
-        return failures.refused(error.status_code, _said(error))
-    if isinstance(error, openai.APIConnectionError):
-        return failures.unreachable()
     if isinstance(error, openai.APIError):
         return failures.reported(error.message)
     if isinstance(error, httpx.HTTPError):
@@ -259,12 +250,6 @@ def _translated(error: Exception, received: int, timeout_s: float) -> LLMError:
     # JSON that is nested too deeply is not JSON to its parser either.
     unparsed = isinstance(error, json.JSONDecodeError | RecursionError)
     return failures.broken() if unparsed else failures.garbage()
-
-
-def _said(error: openai.APIStatusError) -> str:
-    """The server's own words."""
-    body = error.body if isinstance(error.body, dict) else {}
-    return str(body.get("message") or error.message)
 
 
 def connect_openai(settings: LLMSettings) -> LoadedModel:
@@ -285,7 +270,7 @@ def connect_openai(settings: LLMSettings) -> LoadedModel:
     llm = ServerLLM(
         model=settings.model,
         api_base=base_url,
-        api_key=key or "none",  # the client insists on one; servers without keys ignore it
+        api_key=key or NO_KEY,
         context_window=settings.context_tokens or ASSUMED_TOKENS,
         max_tokens=settings.max_new_tokens,
         temperature=settings.temperature,

@@ -1,9 +1,10 @@
-"""The words for each way a model server fails: a fact, a remedy and a code that warnings carry.
+"""The words for each way a stream fails: a fact, a remedy and a code that warnings carry. Refusals are `remote.py`'s.
 
 Flow: `openai.py` recognises the failure -> **here** -> an `LLMError`. Pure.
 """
 
 from errors import LLMError
+from remote import SHOWN_CHARS
 
 
 def garbage() -> LLMError:
@@ -48,65 +49,11 @@ def stalled(timeout_s: float, received: int) -> LLMError:
     )
 
 
-def refused(status: int, said: str) -> LLMError:
-    """The server answered with an error status and the words `said`."""
-    match status:
-        case 401 | 403:
-            # The server's own words may repeat the key.
-            return LLMError(
-                f"The language model server refused the key (HTTP {status}).",
-                "Set RAG_LLM__API_KEY.",
-                code="llm_key_refused",
-            )
-        case 404:
-            return LLMError(
-                "The language model server does not know the model or the address (HTTP 404).",
-                "Check RAG_LLM__MODEL, and that RAG_LLM__BASE_URL ends in /v1.",
-                code="llm_not_found",
-            )
-        case 429:
-            return LLMError(
-                "The language model server takes no more requests for now (HTTP 429).",
-                "Wait, or raise the server's limits.",
-                code="llm_busy",
-            )
-        case 503:
-            return LLMError(
-                "The language model server is not available for now (HTTP 503).",
-                "Wait until it has loaded its model, or start another one.",
-                code="llm_unavailable",
-            )
-        case _ if status >= 500:
-            return LLMError(
-                f"The language model server failed (HTTP {status}).",
-                "Look at the server's log, then retry.",
-                code="llm_server_error",
-            )
-        case _:
-            return LLMError(
-                f"The language model server rejected the request (HTTP {status}): {_short(said)}.",
-                "Check RAG_LLM__MODEL, RAG_LLM__CONTEXT_TOKENS and RAG_LLM__MAX_NEW_TOKENS against the server.",
-                code="llm_rejected",
-            )
-
-
-def _short(message: str) -> str:
-    return " ".join(message.split())[:200].rstrip(".")
-
-
-def unreachable() -> LLMError:
-    """No connection, after all tries."""
-    return LLMError(
-        "The language model server cannot be reached.",
-        "Start it, or correct RAG_LLM__BASE_URL.",
-        code="llm_unreachable",
-    )
-
-
 def reported(message: str) -> LLMError:
     """The stream itself told of an error."""
+    shown = " ".join(message.split())[:SHOWN_CHARS].rstrip(".")
     return LLMError(
-        f"The language model server reported an error while it answered: {_short(message)}.",
+        f"The language model server reported an error while it answered: {shown}.",
         "Look at the server's log, then retry.",
         code="llm_reported",
     )
