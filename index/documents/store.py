@@ -269,7 +269,7 @@ class DocumentStore:
             notes: of the sources that were read; kept in the same commit.
 
         Returns:
-            Versions that are no longer visible; they stay pending until `settle` says that they are swept.
+            Versions that are no longer visible; they stay pending until `forget_pending` says that they are swept.
         """
         ids = [document.doc_id for document in documents] + list(removed)
         published = [document.version for document in documents]
@@ -307,7 +307,7 @@ class DocumentStore:
         self.last_generation = generation
         return retired
 
-    def settle(self, versions: Sequence[str]) -> None:
+    def forget_pending(self, versions: Sequence[str]) -> None:
         """Forget pending versions: nothing of them is left in any other store."""
         with failures_named(), self._engine.begin() as connection:
             for batch in batches(versions):
