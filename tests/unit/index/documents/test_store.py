@@ -39,13 +39,6 @@ def test_a_document_comes_back_as_it_was_stored(store: DocumentStore) -> None:
     assert found.tree.spans == document.tree.spans
 
 
-def test_an_announced_version_is_invisible_and_pending(store: DocumentStore) -> None:
-    store.announce(["v1"])
-
-    assert store.count() == 0
-    assert store.pending() == ["v1"]
-
-
 def test_publishing_replaces_the_old_version_and_leaves_it_pending(store: DocumentStore) -> None:
     old, new = stored("a.md", "Old text."), stored("a.md", "New text.")
     publish(store, old)

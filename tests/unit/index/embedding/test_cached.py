@@ -80,14 +80,6 @@ def test_only_new_texts_of_a_batch_are_embedded_and_the_order_is_kept() -> None:
     assert inner.texts_embedded == 2
 
 
-async def test_an_awaited_question_is_kept_too() -> None:
-    inner = Counting()
-    embedder = CachedEmbedding(inner, 100)
-
-    assert await embedder.aget_query_embedding("rotor") == embedder.get_query_embedding("rotor")
-    assert inner.questions == 1
-
-
 def test_what_was_not_asked_for_lately_is_forgotten() -> None:
     inner = Counting()
     embedder = CachedEmbedding(inner, 2)
