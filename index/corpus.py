@@ -318,7 +318,7 @@ class Corpus:
         self.documents.publish([], [], list(doc_ids))
 
     def sweep(self, stopping: Callable[[], bool] = lambda: False) -> int:
-        """Remove what an interrupted ingestion left in vectors and words, until `stopping`; return how many versions."""
+        """Remove what an interrupted ingestion left in vectors and words until `stopping`; return how many versions."""
         self._check_writable()
         leftovers = self.documents.pending()
         self._sweep(leftovers, stopping)
