@@ -203,12 +203,6 @@ class DocumentStore:
         with failures_named(), self._engine.connect() as connection:
             return {row.doc_id: row.version for row in connection.execute(query)}
 
-    def source_of(self, doc_id: str) -> str | None:
-        """Return the source file a document came from, or None if there is no such document."""
-        query = sa.select(_documents.c.source).where(_documents.c.doc_id == doc_id)
-        with failures_named(), self._engine.connect() as connection:
-            return connection.execute(query).scalar_one_or_none()
-
     def get(self, doc_id: str) -> StoredDocument | None:
         """Return one document, or None."""
         return next(iter(self._load(_documents.c.doc_id, [doc_id])), None)
