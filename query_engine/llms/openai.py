@@ -21,12 +21,11 @@ from pydantic import PrivateAttr
 from tenacity import AsyncRetrying
 
 from errors import LLMError, SettingsError
-from query_engine.llms import server_errors as failures
 from query_engine.llms.base import HEARTBEAT_S, TOP_P, LoadedModel, chat_stream, without_system
 from query_engine.llms.reply import LengthReached, Thought
 from query_engine.llms.window import ASSUMED_TOKENS, ServedWindow
 from query_engine.runtime.watching import ModelCall
-from remote import Remote, RemoteError, tried_again
+from remote import SHOWN_CHARS, Remote, RemoteError, tried_again
 from settings import LLMSettings
 
 # A reader waits meanwhile, and the answer can be quoted from the passages at once: better soon than perfect.
@@ -37,6 +36,7 @@ MAX_BYTES_PER_TOKEN, MAX_EXTRA_BYTES = 4096, 256 * 1024
 BYTES_PER_TOKEN = 2.5
 # The client insists on a key; servers without keys ignore it.
 NO_KEY = "none"
+UNBOUNDED = "Look at the server: it does not keep to the limit."
 OLLAMA_URL = "http://127.0.0.1:11434/v1"
 
 
@@ -76,7 +76,7 @@ class ServerLLM(OpenAILike):
                     runner.run(_rest(waiting))
                     if not waiting.done():
                         if time.monotonic() - started > self.timeout:
-                            raise failures.stalled(self.timeout, received)
+                            raise _stalled(self.timeout, received)
                         yield ""
                         continue
                     piece, waiting = waiting.result(), None
@@ -116,9 +116,8 @@ class ServerLLM(OpenAILike):
                 pieces += bool(text)
                 finished = finished or bool(reason)
                 if pieces > 2 * (self.max_tokens or math.inf):
-                    raise failures.endless(
-                        f"{pieces} pieces of text when asked for {self.max_tokens} tokens", "llm_endless"
-                    )
+                    sent = f"sent {pieces} pieces of text when asked for {self.max_tokens} tokens"
+                    raise _failed("endless", sent, UNBOUNDED)
                 if thought:
                     yield Thought(thought)
                 if text:
@@ -126,7 +125,7 @@ class ServerLLM(OpenAILike):
                 if reason == "length":
                     yield LengthReached()
         if not finished:
-            raise failures.cut(pieces) if chunks else failures.garbage()
+            raise _cut(pieces) if chunks else ValueError("no chunk")
 
     async def _open(self, client: AsyncOpenAI, messages: Sequence[ChatMessage]) -> Any:
         """Send the request, and again without what the server refuses of it."""
@@ -203,7 +202,8 @@ class _LimitedStream(httpx.AsyncByteStream):
         async for part in self._stream:
             received += len(part)
             if received > self._limit:
-                raise failures.endless(f"more than {self._limit // 1024} KiB for one answer", "llm_too_large")
+                sent = f"sent more than {self._limit // 1024} KiB for one answer"
+                raise _failed("too_large", sent, UNBOUNDED)
             yield part
 
     async def aclose(self) -> None:
@@ -213,21 +213,16 @@ class _LimitedStream(httpx.AsyncByteStream):
 def _read(chunk: Any) -> tuple[str, str, str]:
     """Return a chunk's text, its reasoning, and why it ends the answer; empty if it does not.
 
-    The client library checks nothing of what a server sends.
+    The client library checks nothing of what a server sends: what is of another shape raises ValueError.
     """
     choices = getattr(chunk, "choices", None)
-    if not isinstance(choices, list):
-        raise failures.garbage()
-    if not choices:
-        return "", "", ""
-    delta = getattr(choices[0], "delta", None)
+    first = choices[0] if isinstance(choices, list) and choices else None
+    delta = getattr(first, "delta", None)
     text = getattr(delta, "content", None)
-    if not isinstance(text, str | None):
-        raise failures.garbage()
     thought = getattr(delta, "reasoning_content", None) or getattr(delta, "reasoning", None)
-    if not isinstance(thought, str | None):
-        raise failures.garbage()
-    return text or "", thought or "", str(getattr(choices[0], "finish_reason", None) or "")
+    if not (isinstance(choices, list) and isinstance(text, str | None) and isinstance(thought, str | None)):
+        raise ValueError("not a chunk of a chat completion")  # noqa: TRY004  # what a server sent, no mistake in types
+    return text or "", thought or "", str(getattr(first, "finish_reason", None) or "")
 
 
 def _count(chunk: Any, call: ModelCall) -> None:
@@ -242,14 +237,35 @@ def _translated(error: Exception, received: int, timeout_s: float) -> LLMError:
     if isinstance(error, RemoteError):
         return LLMError(error.fact, error.remedy, f"llm_{error.kind}")
     if isinstance(error, openai.APITimeoutError | httpx.TimeoutException):
-        return failures.stalled(timeout_s, received)
+        return _stalled(timeout_s, received)
     if isinstance(error, openai.APIError):
-        return failures.reported(error.message)
+        told = " ".join(error.message.split())[:SHOWN_CHARS].rstrip(".")
+        return _failed("reported", f"reported an error while it answered: {told}", "Look at its log, then retry.")
     if isinstance(error, httpx.HTTPError):
-        return failures.cut(received)
+        return _cut(received)
     # JSON that is nested too deeply is not JSON to its parser either.
-    unparsed = isinstance(error, json.JSONDecodeError | RecursionError)
-    return failures.broken() if unparsed else failures.garbage()
+    if isinstance(error, json.JSONDecodeError | RecursionError):
+        remedy = "Look at the server's log, and at proxies before it."
+        return _failed("bad_json", "sent broken JSON, which is not a chat completion stream", remedy)
+    remedy = "Check that RAG_LLM__BASE_URL points at an OpenAI-compatible server and ends in /v1."
+    return _failed("wrong_type", "sent something that is not a chat completion stream", remedy)
+
+
+def _stalled(timeout_s: float, received: int) -> LLMError:
+    """Nothing came for `timeout_s`; `received` pieces had come before."""
+    code, what = ("stalled", "no further token") if received else ("slow", "no token")
+    remedy = "Look whether it is overloaded, or raise RAG_LLM__TIMEOUT_S."
+    return _failed(code, f"sent {what} for {timeout_s:g} s", remedy)
+
+
+def _cut(received: int) -> LLMError:
+    """The connection ended before the answer had; `received` pieces had come."""
+    where = "in the middle of the answer" if received else "before the first word"
+    return _failed("cut", f"ended its stream {where}", "Look at the server's log, then retry.")
+
+
+def _failed(code: str, fact: str, remedy: str) -> LLMError:
+    return LLMError(f"The language model server {fact}.", remedy, f"llm_{code}")
 
 
 def connect_openai(settings: LLMSettings) -> LoadedModel:
