@@ -55,9 +55,7 @@ class ForeignChroma:
                 raise RemoteError(error.fact, error.remedy, kind) from error
 
         rows = try_often(once, deadline)
-        pages = [self._page(*row) for row in rows]
-        kept = tuple(page for page in pages if page is not None)
-        return SourceResult(kept, len(pages) - len(kept))
+        return SourceResult.of([self._page(*row) for row in rows])
 
     def _page(self, name: str, text: str | None, metadata: dict[str, Any]) -> SourcePage | None:
         """Return a row's page; one without an address has the collection's, with its id as the fragment."""

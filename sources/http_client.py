@@ -9,6 +9,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from errors import SourceError
 from query_engine.runtime.deadline import Deadline
 from remote import Remote, while_wanted
 from sources.tries import TIMEOUT_S, try_often
@@ -44,9 +45,20 @@ class JsonClient:
         """
         return self._ask("GET", path, deadline, params=params)
 
-    def post(self, path: str, body: Mapping[str, Any], deadline: Deadline) -> Any:
-        """Return the JSON reply to a POST of JSON; see `get`."""
-        return self._ask("POST", path, deadline, json=body)
+    def get_list(self, field: str, path: str, params: Mapping[str, str], deadline: Deadline) -> list[Any]:
+        """Return the list in a field of the JSON reply to a GET; raises as `get`, also where there is no such list."""
+        return self._listed(field, self.get(path, params, deadline))
+
+    def post_list(self, field: str, path: str, body: Mapping[str, Any], deadline: Deadline) -> list[Any]:
+        """Return the list in a field of the JSON reply to a POST of JSON; see `get_list`."""
+        return self._listed(field, self._ask("POST", path, deadline, json=body))
+
+    def _listed(self, field: str, reply: Any) -> list[Any]:
+        found = reply.get(field) if isinstance(reply, dict) else None
+        if isinstance(found, list):
+            return found
+        error = self.server.error("bad_reply", f"replied with something that is not a list of {field}")
+        raise SourceError(error.fact, error.remedy, "source_bad_reply")
 
     def _ask(self, method: str, path: str, deadline: Deadline, **request: Any) -> Any:
         def check() -> None:
