@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeVar
 import httpx
 from tenacity import RetryCallState, retry_if_exception, wait_exponential_jitter
 
-from errors import ModelError, ModelServerError, RagError
+from errors import ModelError, ModelServerError
 from loopback import may_use_proxy
 
 Kind = Literal[
@@ -44,10 +44,11 @@ SHOWN_CHARS = 200
 T = TypeVar("T")
 
 
-class RemoteError(RagError):
-    """A server gave no usable reply.
+class RemoteError(Exception):
+    """A server gave no usable reply. It reaches no edge: the caller makes a `RagError` of its own of it.
 
     Attributes:
+        fact, remedy: as of `RagError`.
         kind: which of the ways to fail this is.
         passing: a later try may succeed.
         said: the server's own words; empty if it had none.
@@ -55,8 +56,8 @@ class RemoteError(RagError):
     """
 
     def __init__(self, fact: str, remedy: str, kind: Kind, *, passing: bool | None = None) -> None:
-        super().__init__(fact, remedy)
-        self.kind = kind
+        super().__init__(f"{fact} {remedy}")
+        self.fact, self.remedy, self.kind = fact, remedy, kind
         self.passing = kind in PASSING if passing is None else passing
         self.said = ""
         self.pause_s = 0.0

@@ -337,9 +337,7 @@ class Comparison:
         if (owner := self.under_way.get(doc_id)) is not None:
             return owner if owner != source else None
         owner = self._sources([doc_id]).get(doc_id)
-        if owner is None or doc_id in self._released:
-            return None
-        note = self._ledger.get(owner)
+        note = self._ledger.get(owner) if owner and doc_id not in self._released else None
         return owner if note and note.path.exists() else None
 
     @property
