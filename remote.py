@@ -162,7 +162,6 @@ class Remote:
         """Name an error status; `said` are the server's own words, which may repeat the key."""
         shown = self._shown(said)
         code = f"(HTTP {status}){f': {shown}' if shown else ''}"
-        error: RemoteError
         if status in {401, 403}:
             error = self.error("key_refused", f"refused the key (HTTP {status})", f"Set {self.key_setting}.")
         elif status < 400 or status in {404, 405, 410}:
