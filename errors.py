@@ -208,17 +208,9 @@ class ModelError(RagError):
 
 
 class ModelServerError(ModelError):
-    """The server of an embedding model or a reranker does not answer, or not in time. Trying again later may help.
-
-    Attributes:
-        pause_s: after how many seconds the server wants to be asked again; None if it did not say.
-    """
+    """The server of an embedding model or a reranker does not answer, or not in time. Trying again later may help."""
 
     code = "model_server_unavailable"
-
-    def __init__(self, fact: str, remedy: str, pause_s: float | None = None) -> None:
-        super().__init__(fact, remedy)
-        self.pause_s = pause_s
 
 
 class ClusterError(RagError):

@@ -193,7 +193,7 @@ class Corpus:
         """Open the vectors unexamined: the caller has examined them, and mends what it found."""
         self._examined = True
 
-    def settle(self) -> None:
+    def flush(self) -> None:
         """Make searches repeatable: what is found is then the same whenever the corpus is opened. Before any search.
 
         Raises:
@@ -318,12 +318,8 @@ class Corpus:
         self.documents.publish([], [], list(doc_ids))
 
     def sweep(self, stopping: Callable[[], bool] = lambda: False) -> int:
-        """Remove what an interrupted ingestion left in the derived stores, until `stopping`; return how many versions.
-
-        Documents that an older release has stored get what this one notes of them.
-        """
+        """Remove what an interrupted ingestion left in vectors and words until `stopping`; return how many versions."""
         self._check_writable()
-        self.documents.copies.complete()
         leftovers = self.documents.pending()
         self._sweep(leftovers, stopping)
         return len(leftovers)
@@ -354,7 +350,7 @@ class Corpus:
             self.vectors.delete_versions(versions, stopping)
         if versions and not stopping():
             self.lexical_index.delete(versions)
-            self.documents.settle(versions)
+            self.documents.forget_pending(versions)
 
 
 def _bytes_of(documents: Sequence[StoredDocument], embeddings: npt.NDArray[np.float32]) -> int:

@@ -15,13 +15,13 @@ from index.disk import repair as remedy
 from index.documents.totals import recorded_totals
 from index.health.check import SAMPLE, examine_store
 from index.health.seal import VectorsSeal
-from index.layout.access import Access, Held, Writing
+from index.layout.access import Access, Lock, Writing
 from index.layout.locations import LOCAL, Servers
 from index.layout.manifest import Manifest
 from index.layout.registry import note_corpus
 from index.layout.swap import finish_swap
 from index.replica import follow, is_replica, own_from_now_on
-from index.vectors.flush import settle_in_child
+from index.vectors.flush import flush_in_child
 
 if TYPE_CHECKING:
     from index.lexical.tantivy_index import LexicalIndex
@@ -65,22 +65,22 @@ def open_folder(
         raise UnknownCorpusError.of(folder.name, corpus_names(folder.parent))
     if access.read_only and not servers.has_documents(folder, Manifest.read(folder)):
         raise UnknownCorpusError.of(folder.name, [])  # its writer is just making it
-    held = access.take(folder, servers)
+    lock = access.acquire(folder, servers)
     try:
         if not exists(folder):
             with refusals_named(folder):
-                servers.born(manifest).write(folder)
+                servers.created(manifest).write(folder)
         stored = Manifest.read(folder)
         stored.check(manifest, folder.name)
         servers.check(stored, folder.name)
-        stores = FolderStores(folder, held, stored, servers, read_only=access.read_only)
+        stores = FolderStores(folder, lock, stored, servers, read_only=access.read_only)
         if servers.database_url and not access.read_only:
             own_from_now_on(folder, stored, stores.database)
             if not folder.name.startswith("."):  # it gets its name when it is complete
                 note_corpus(servers.database_url, folder.name, stored)
         return Corpus(folder.name, stored, stores)
     except BaseException:
-        held.release()
+        lock.release()
         raise
 
 
@@ -89,7 +89,7 @@ class FolderStores(Stores):
 
     Args:
         folder: of the corpus.
-        held: released at the end.
+        lock: released at the end.
         manifest: of the corpus.
         servers: where its documents and vectors are, if not in the folder.
         read_only: another process writes.
@@ -99,17 +99,17 @@ class FolderStores(Stores):
     """
 
     def __init__(
-        self, folder: Path, held: Held, manifest: Manifest, servers: Servers, *, read_only: bool = False
+        self, folder: Path, lock: Lock, manifest: Manifest, servers: Servers, *, read_only: bool = False
     ) -> None:
         self._folder = folder
         self._vectors = folder / "vectors"
         self._words = folder / "words"
         self._vectors_seal = VectorsSeal(folder, self._vectors)
-        self._held = held
+        self._lock = lock
         self._manifest = manifest
         self._servers = servers
         self.read_only = read_only
-        self._embedded = not (servers.chroma_url or held.vectors_url)
+        self._embedded = not (servers.chroma_url or lock.vectors_url)
         with failing_store("documents"):
             self.database = servers.open_documents(folder, manifest, read_only=read_only)
 
@@ -122,10 +122,10 @@ class FolderStores(Stores):
         Raises:
             IndexDamagedError: they are damaged, or some of them are gone.
         """
-        if self._held.vectors_url:  # examined before its server was started
+        if self._lock.vectors_url:  # examined before its server was started
             from index.vectors.chroma import EMBEDDED_NAME, open_served  # noqa: PLC0415  # a second to import
 
-            return open_served(self._held.vectors_url, EMBEDDED_NAME, self._folder.name, near=True)
+            return open_served(self._lock.vectors_url, EMBEDDED_NAME, self._folder.name, near=True)
         if self._embedded and not examined:
             self._check_vectors()
         vectors = self._servers.open_vectors(self._folder, self._manifest)
@@ -160,7 +160,7 @@ class FolderStores(Stores):
         """Have the whole graph of the vectors, which are closed, written; raises IndexDamagedError if it is damaged."""
         if self._embedded:
             self._check_vectors()
-            settle_in_child(self._vectors)
+            flush_in_child(self._vectors)
             self._seal()
 
     def delete_vectors(self) -> None:
@@ -178,7 +178,7 @@ class FolderStores(Stores):
 
     def release(self) -> None:
         """Let others in; a second call does nothing."""
-        self._held.release()
+        self._lock.release()
 
     def _seal(self) -> None:
         if self._embedded and self._folder.exists():  # somebody may have deleted it

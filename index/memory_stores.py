@@ -21,7 +21,7 @@ def open_memory_corpus(name: str, manifest: Manifest) -> Corpus:
         name: for people.
         manifest: of the embedder and the sizes that its documents are made with.
     """
-    return Corpus(name, manifest.born(), MemoryStores())
+    return Corpus(name, manifest.created(), MemoryStores())
 
 
 class MemoryStores(Stores):

@@ -4,7 +4,7 @@ Flow: `corpus.py` asks each `Source` -> **here** -> `SourceResult`, whose pages 
 source implements the protocol; `build.py` makes them from the settings.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -46,6 +46,12 @@ class SourceResult:
     pages: tuple[SourcePage, ...]
     skipped: int = 0
     warnings: tuple[AnswerWarning, ...] = ()
+
+    @classmethod
+    def of(cls, pages: Sequence[SourcePage | None], warnings: tuple[AnswerWarning, ...] = ()) -> "SourceResult":
+        """Return the pages that were read; None stands for a broken record."""
+        kept = tuple(page for page in pages if page is not None)
+        return cls(kept, len(pages) - len(kept), warnings)
 
 
 @dataclass(frozen=True, slots=True)

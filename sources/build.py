@@ -114,27 +114,26 @@ def _unknown(name: str, fact: str) -> SettingsError:
 
 def _clueweb(settings: SourcesSettings, _embed: Embed) -> Source:
     key = _needed("clueweb", "key", settings.clueweb_key)
-    client = JsonClient("clueweb", settings.clueweb_url, {"x-api-key": key.get_secret_value()})
+    client = JsonClient("clueweb", settings.clueweb_url, key.get_secret_value())
     return OrganisersSearch(client, CLUEWEB, settings.clueweb_options)
 
 
 def _fineweb(settings: SourcesSettings, _embed: Embed) -> Source:
-    headers = {"x-api-key": settings.fineweb_key.get_secret_value()} if settings.fineweb_key else {}
-    client = JsonClient("fineweb", settings.fineweb_url, headers)
+    key = settings.fineweb_key.get_secret_value() if settings.fineweb_key else ""
+    client = JsonClient("fineweb", settings.fineweb_url, key)
     return OrganisersSearch(client, FINEWEB, settings.fineweb_options)
 
 
 def _meilisearch(settings: SourcesSettings, _embed: Embed) -> Source:
-    key = settings.meilisearch_key
-    headers = {"Authorization": f"Bearer {key.get_secret_value()}"} if key else {}
+    key = settings.meilisearch_key.get_secret_value() if settings.meilisearch_key else ""
     url = _needed("meilisearch", "url", settings.meilisearch_url)
     index = _needed("meilisearch", "index", settings.meilisearch_index)
-    return MeiliSearch(JsonClient("meilisearch", url, headers), index)
+    return MeiliSearch(JsonClient("meilisearch", url, key, "authorization"), index)
 
 
 def _mosaic(settings: SourcesSettings, _embed: Embed) -> Source:
     url = _needed("mosaic", "url", settings.mosaic_url)
-    return Mosaic(JsonClient("mosaic", url, {}), settings.mosaic_index)
+    return Mosaic(JsonClient("mosaic", url), settings.mosaic_index)
 
 
 def _chroma(settings: SourcesSettings, embed: Embed) -> Source:

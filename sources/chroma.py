@@ -9,11 +9,12 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
-from errors import CorpusError, SourceError, StoreUnavailableError
+from errors import CorpusError, StoreUnavailableError
 from query_engine.runtime.deadline import Deadline
+from remote import Kind, RemoteError
 from sources.base import SourcePage, SourceQuery, SourceResult
 from sources.records import page_of_record
-from sources.tries import TIMEOUT_S, PassingError, try_often
+from sources.tries import TIMEOUT_S, try_often
 
 COLLECTION_PATH = "/api/v2/tenants/default_tenant/databases/default_database/collections"
 
@@ -49,15 +50,12 @@ class ForeignChroma:
         def once() -> list[tuple[str, str | None, dict[str, Any]]]:
             try:
                 return self._nearest(vector, query.k, min(TIMEOUT_S, deadline.left_s()))
-            except StoreUnavailableError as error:
-                raise PassingError(SourceError(error.fact, error.remedy, "source_unreachable")) from error
             except CorpusError as error:
-                raise SourceError(error.fact, error.remedy, "source_not_found") from error
+                kind: Kind = "unreachable" if isinstance(error, StoreUnavailableError) else "not_found"
+                raise RemoteError(error.fact, error.remedy, kind) from error
 
         rows = try_often(once, deadline)
-        pages = [self._page(*row) for row in rows]
-        kept = tuple(page for page in pages if page is not None)
-        return SourceResult(kept, len(pages) - len(kept))
+        return SourceResult.of([self._page(*row) for row in rows])
 
     def _page(self, name: str, text: str | None, metadata: dict[str, Any]) -> SourcePage | None:
         """Return a row's page; one without an address has the collection's, with its id as the fragment."""

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
-from errors import SourceError
 from query_engine.runtime.deadline import Deadline
 from sources.base import SourcePage, SourceQuery, SourceResult
 from sources.http_client import JsonClient
@@ -32,17 +31,8 @@ class MeiliSearch:
         """Return what `Source.search` says."""
         # A question is not a list of words that all must stand in a document: the commonest are left out first.
         body = {"q": query.text, "limit": query.k, "matchingStrategy": "frequency"}
-        reply = self._client.post(f"{self._path}/search", body, deadline)
-        hits = reply.get("hits") if isinstance(reply, dict) else None
-        if not isinstance(hits, list):
-            raise SourceError(
-                "The source 'meilisearch' replied with something that is not a list of hits.",
-                "Check that RAG_SOURCES__MEILISEARCH_URL is the address of a MeiliSearch server.",
-                "source_bad_reply",
-            )
-        pages = [self._page(hit) for hit in hits[: query.k]]
-        kept = tuple(page for page in pages if page is not None)
-        return SourceResult(kept, len(pages) - len(kept))
+        hits = self._client.post_list("hits", f"{self._path}/search", body, deadline)
+        return SourceResult.of([self._page(hit) for hit in hits[: query.k]])
 
     def _page(self, hit: Any) -> SourcePage | None:
         """Return a hit's page; one without an address has that of the document on the server."""
@@ -51,5 +41,5 @@ class MeiliSearch:
         page = page_of_record(hit)
         if page is None or page.url:
             return page
-        url = f"{self._client.base_url.rstrip('/')}{self._path}/documents/{quote(page.id, safe='')}"
+        url = f"{self._client.server.url}{self._path}/documents/{quote(page.id, safe='')}"
         return replace(page, url=url)

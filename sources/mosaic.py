@@ -4,7 +4,7 @@ Flow: `corpus.py`, a step of a pipeline -> **here** -> `GET /search`, then `GET 
 without its text -> pages. The reply is `{"results": [{index: [hit, ...]}, ...]}`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice, zip_longest
 from typing import Any
@@ -40,15 +40,14 @@ class Mosaic:
     def search(self, query: SourceQuery, deadline: Deadline) -> SourceResult:
         """Return what `Source.search` says. A hit whose text cannot be had is given by its snippet, and counted."""
         asked = {"q": query.text, "limit": str(query.k), **({"index": self._index} if self._index else {})}
-        hits = list(islice(_hits(self._client.get("/search", asked, deadline)), query.k))
+        hits = list(islice(_hits(self._client.get_list("results", "/search", asked, deadline)), query.k))
         texts, failures = self._texts([hit for _, hit in hits], deadline)
         pages = [_page(index, hit, text) for (index, hit), text in zip(hits, texts, strict=True)]
-        kept = tuple(page for page in pages if page is not None)
         warnings: tuple[AnswerWarning, ...] = ()
         if failures:
             told = f"Of {len(failures)} hits of mosaic only the snippet came: {failures[0].fact}"
             warnings = (AnswerWarning("snippets_only", told),)
-        return SourceResult(kept, len(pages) - len(kept), warnings)
+        return SourceResult.of(pages, warnings)
 
     def _texts(self, hits: Sequence[Mapping[str, Any]], deadline: Deadline) -> tuple[list[str], list[SourceError]]:
         """Return the text of each hit, and why those have none that are given by their snippet."""
@@ -76,19 +75,8 @@ class Mosaic:
         return text_field(reply, *TEXT_FIELDS) if isinstance(reply, dict) else ""
 
 
-def _hits(reply: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield index and hit, best first; of several indexes in turn, for their ranks cannot be compared.
-
-    Raises:
-        SourceError: the reply is not in MOSAIC's form.
-    """
-    results = reply.get("results") if isinstance(reply, dict) else None
-    if not isinstance(results, list):
-        raise SourceError(
-            "The source 'mosaic' replied with something that is not a list of results.",
-            "Check that RAG_SOURCES__MOSAIC_URL is the address of a MOSAIC service, before `/search`.",
-            "source_bad_reply",
-        )
+def _hits(results: Iterable[Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield index and hit, best first; of several indexes in turn, for their ranks cannot be compared."""
     lists = [
         [(str(index), hit if isinstance(hit, dict) else {}) for hit in hits]
         for one in results

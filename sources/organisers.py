@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl
 
-from errors import SourceError
 from query_engine.runtime.deadline import Deadline
 from sources.base import SourcePage, SourceQuery, SourceResult
 from sources.http_client import JsonClient
@@ -66,17 +65,9 @@ class OrganisersSearch:
             "original_query": query.original,
             "iteration": str(query.iteration),
         }
-        reply = self._client.get(self._form.path, {**asked, **self._form.asked, **self._options}, deadline)
-        results = reply.get("results") if isinstance(reply, dict) else None
-        if not isinstance(results, list):
-            raise SourceError(
-                f"The source {self.name!r} replied with something that is not a list of results.",
-                f"Check that RAG_SOURCES__{self.name.upper()}_URL is the address of its search service.",
-                "source_bad_reply",
-            )
-        pages = [self._page(_record(encoded)) for encoded in results[: query.k]]
-        kept = tuple(page for page in pages if page is not None)
-        return SourceResult(kept, len(pages) - len(kept))
+        asked |= {**self._form.asked, **self._options}
+        results = self._client.get_list("results", self._form.path, asked, deadline)
+        return SourceResult.of([self._page(_record(encoded)) for encoded in results[: query.k]])
 
     def _page(self, record: Mapping[str, Any]) -> SourcePage | None:
         form = self._form

@@ -135,8 +135,8 @@ def _open(engines: Engines, corpus: str | None, settings: Settings) -> Engine:
     name = corpus or settings.index.corpus
     try:
         if name in engines.names():
-            with closing(open_corpus(name, settings, engines.embeddings.of(name).manifest)) as settling:
-                settling.settle()  # so that a run continued in another process finds the same
+            with closing(open_corpus(name, settings, engines.embeddings.of(name).manifest)) as opened:
+                opened.flush()  # so that a run continued in another process finds the same
         return engines.get(name)
     except CorpusLockedError as error:
         if error.url is None:

@@ -12,13 +12,13 @@ and metrics that ask one thing three times, get a new reply each time. Nothing i
 judge again.
 """
 
-import asyncio
 import hashlib
 import json
 import logging
 import os
 import re
 import tempfile
+import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
@@ -27,28 +27,19 @@ from typing import Any, TypeVar
 
 import httpx
 from pydantic import AliasPath, BaseModel, Field, ValidationError
-from tenacity import (
-    AsyncRetrying,
-    RetryCallState,
-    retry_if_exception,
-    stop_after_attempt,
-    stop_before_delay,
-    wait_exponential_jitter,
-)
+from tenacity import AsyncRetrying, RetryCallState
 
 from errors import RagError
 from eval.questions.files import first_fault
 from eval.tables import cut
-from loopback import may_use_proxy
+from remote import Remote, RemoteError, tried_again
 from settings import JudgeSettings
 
 logger = logging.getLogger(__name__)
 
 # Retries after the first attempt, if the judge is unreachable or busy.
 RETRIES = 3
-_BACKOFF = wait_exponential_jitter(initial=0.25, max=20.0, jitter=0.25)
-BUSY = {408, 409, 425, 429}
-CLOSED = {401, 403, 404, 405}
+PATH = "/chat/completions"
 DOWN_AFTER_ROWS = 5
 SHOWN_CHARS = 100
 
@@ -63,17 +54,9 @@ class JudgeError(RagError):
 
 
 class JudgeDownError(JudgeError):
-    """No reply came, or one that every further question would get as well.
-
-    Attributes:
-        pause_s: minimum pause before a retry; None if a retry is useless.
-    """
+    """No reply came, or one that every further question would get as well."""
 
     code = "judge_down"
-
-    def __init__(self, fact: str, remedy: str, pause_s: float | None = None) -> None:
-        super().__init__(fact, remedy)
-        self.pause_s = pause_s
 
 
 class JudgeRefusedError(JudgeError):
@@ -147,7 +130,9 @@ class Judge:
         self.given_up: JudgeError | None = None
         self.tell = tell
         self.settings = settings
-        self._url = f"{(settings.base_url or '').rstrip('/')}/chat/completions"
+        key = settings.api_key.get_secret_value() if settings.api_key else ""
+        url, limits = settings.base_url or "", "MODEL RESPONSE_FORMAT CONCURRENCY TIMEOUT_S"
+        self._server = Remote.of_model(f"judge at {place_of(url)}", url, "RAG_JUDGE__", limits, key)
         self._client: httpx.AsyncClient | None = None
         self._in_vain: list[JudgeError] = []
         self._useful = False
@@ -157,16 +142,7 @@ class Judge:
     @asynccontextmanager
     async def connected(self) -> AsyncIterator[None]:
         """Keep connections open meanwhile; `ask` works only in here."""
-        key = self.settings.api_key
-        headers = {b"Content-Type": b"application/json"}
-        if key is not None:
-            headers[b"Authorization"] = f"Bearer {key.get_secret_value()}".encode()
-        async with httpx.AsyncClient(
-            headers=headers,
-            timeout=None,  # noqa: S113  # `_complete` has the limit
-            trust_env=may_use_proxy(self._url),
-            verify=self._url.startswith("https"),  # loading certificates takes as long as judging many rows
-        ) as client:
+        async with self._server.client(timeout=None) as client:
             self._client = client
             yield
 
@@ -183,7 +159,7 @@ class Judge:
             JudgeCacheError: the reply cannot be kept.
         """
         request = self._request(prompt, schema)
-        key = hashlib.sha256(b"\0".join((self._url.encode(), nth.encode(), request))).hexdigest()
+        key = hashlib.sha256(b"\0".join((f"{self._server.url}{PATH}".encode(), nth.encode(), request))).hexdigest()
         path = self.settings.cache_dir / key[:2] / f"{key[2:]}.json"
         kept = _kept(path)
         if kept is not None:
@@ -245,51 +221,36 @@ class Judge:
         return json.dumps(body).encode()
 
     async def _complete(self, request: bytes) -> str:
-        limit_s = self.settings.timeout_s
-        try:
-            async with asyncio.timeout(limit_s):
-                response: httpx.Response = await self._tries(limit_s)(self._post, request)
-        except TimeoutError as error:
-            raise JudgeDownError(
-                f"The judge did not reply within {limit_s:g} s.",
-                "Set RAG_JUDGE__TIMEOUT_S higher, RAG_JUDGE__CONCURRENCY lower, or take a quicker model.",
-            ) from error
-        return self._read(response)
+        until_s = time.monotonic() + self.settings.timeout_s
 
-    def _tries(self, limit_s: float) -> AsyncRetrying:
+        def left_s() -> float:
+            return until_s - time.monotonic()
+
+        async def once() -> bytes:
+            assert self._client is not None
+            headers = {"Content-Type": "application/json"}
+            return await self._server.send(
+                self._client, "POST", PATH, limit_s=left_s(), content=request, headers=headers
+            )
+
         def count(_: RetryCallState) -> None:
             self.tally.tried_again += 1
 
-        return AsyncRetrying(
-            retry=retry_if_exception(lambda error: _asked_pause_s(error) is not None),
-            wait=_pause_s,
-            stop=stop_after_attempt(RETRIES + 1) | stop_before_delay(limit_s),
-            before_sleep=count,
-            reraise=True,
-        )
-
-    async def _post(self, request: bytes) -> httpx.Response:
-        assert self._client is not None
         try:
-            response = await self._client.post(self._url, content=request)
-        except (httpx.RequestError, httpx.InvalidURL) as error:
-            raise JudgeDownError(
-                f"The judge at {place_of(self._url)} cannot be reached ({str(error) or type(error).__name__}).",
-                "Start it, or correct RAG_JUDGE__BASE_URL.",
-                pause_s=0.0,
-            ) from error
-        if not response.is_success:
-            raise _refusal(response)
-        return response
+            return self._read(await AsyncRetrying(**tried_again(RETRIES, left_s), before_sleep=count)(once))
+        except RemoteError as error:
+            if error.kind == "rejected":
+                remedy = "Try another RAG_JUDGE__RESPONSE_FORMAT, or a model with a larger context window."
+                raise JudgeRefusedError(error.fact, remedy) from error
+            raise JudgeDownError(error.fact, error.remedy) from error
 
-    def _read(self, response: httpx.Response) -> str:
+    def _read(self, body: bytes) -> str:
         try:
-            completion = _Completion.model_validate_json(response.content)
+            completion = _Completion.model_validate_json(body)
         except ValidationError as error:
-            raise JudgeDownError(
-                f"The judge's server sent no chat completion: {cut(response.text, SHOWN_CHARS)!r}.",
-                "Correct RAG_JUDGE__BASE_URL: it names an OpenAI-compatible server and ends in /v1.",
-            ) from error
+            said = cut(body.decode(errors="replace"), SHOWN_CHARS)
+            remedy = "Correct RAG_JUDGE__BASE_URL: it names an OpenAI-compatible server and ends in /v1."
+            raise self._server.error("bad_reply", f"sent no chat completion: {said!r}", remedy) from error
         self.tally.replies += 1
         self.tally.prompt_tokens += completion.prompt_tokens or 0
         self.tally.completion_tokens += completion.completion_tokens or 0
@@ -312,34 +273,6 @@ def _kept(path: Path) -> str | None:
 def place_of(url: str) -> str:
     """Return host and port, without the name and password that may stand before them."""
     return re.sub(r"^\w+://", "", url).partition("/")[0].rpartition("@")[2]
-
-
-def _pause_s(state: RetryCallState) -> float:
-    asked_s = _asked_pause_s(state.outcome.exception()) if state.outcome else None
-    return max(asked_s or 0.0, _BACKOFF(state))
-
-
-def _asked_pause_s(error: BaseException | None) -> float | None:
-    return error.pause_s if isinstance(error, JudgeDownError) else None
-
-
-def _refusal(response: httpx.Response) -> JudgeError:
-    status = response.status_code
-    try:
-        error = response.json()["error"]
-        said = str(error["message"] if isinstance(error, dict) else error)
-    except (ValueError, KeyError, TypeError, RecursionError):
-        said = response.text
-    fact = f"The judge answered HTTP {status}: {cut(said, SHOWN_CHARS)!r}."
-    if status in BUSY or status >= 500:
-        asked = response.headers.get("retry-after", "")
-        pause_s = float(asked) if asked.isdecimal() else 0.0
-        return JudgeDownError(fact, "Try again later; if it is too busy, set RAG_JUDGE__CONCURRENCY lower.", pause_s)
-    if status in {401, 403}:
-        return JudgeDownError(fact, "Set RAG_JUDGE__API_KEY to a key that it accepts.")
-    if status in CLOSED or response.is_redirect:
-        return JudgeDownError(fact, "Correct RAG_JUDGE__BASE_URL, which ends in /v1, or RAG_JUDGE__MODEL.")
-    return JudgeRefusedError(fact, "Try another RAG_JUDGE__RESPONSE_FORMAT, or a model with a larger context window.")
 
 
 def json_in(text: str) -> str:

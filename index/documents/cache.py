@@ -29,7 +29,7 @@ class DocumentCache(Generic[T]):
         self._load = load
         # An entry above the bound counts as the bound: it is kept, alone.
         self._kept: LRUCache[str, T] = LRUCache(max_size, lambda entry: min(size(entry), max_size))
-        self._commits = 0  # begun and ended
+        self._commits = 0  # started and ended
         self._committing = 0
         self._lock = threading.Lock()
 

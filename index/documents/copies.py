@@ -10,7 +10,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from index.documents.tables import BATCH_ROWS, batches, documents, failures_named, texts
+from index.documents.tables import batches, documents, failures_named, texts
 
 
 class Copies:
@@ -44,21 +44,6 @@ class Copies:
                 first.setdefault((row.title, row.text_hash), row.version)
         originals = {row.version: first.get((row.title, row.text_hash), row.version) for row in rows}
         return {version: original for version, original in originals.items() if version != original}
-
-    def complete(self) -> None:
-        """Note the texts of documents that an older release has stored."""
-        query = (
-            sa.select(documents.c.version, documents.c.text)
-            .where(documents.c.version.not_in(sa.select(texts.c.version)))
-            .limit(BATCH_ROWS)
-        )
-        while True:
-            with failures_named(), self._engine.begin() as connection:
-                rows = [{"version": row.version, "text_hash": hash_text(row.text)} for row in connection.execute(query)]
-                if rows:
-                    connection.execute(sa.insert(texts), rows)
-            if len(rows) < BATCH_ROWS:
-                return
 
     def _sharing(self, versions: list[str]) -> list[Any]:
         """Return these documents and all with the text of one of them: `doc_id`, `title`, `version`, `text_hash`."""

@@ -203,12 +203,6 @@ class DocumentStore:
         with failures_named(), self._engine.connect() as connection:
             return {row.doc_id: row.version for row in connection.execute(query)}
 
-    def source_of(self, doc_id: str) -> str | None:
-        """Return the source file a document came from, or None if there is no such document."""
-        query = sa.select(_documents.c.source).where(_documents.c.doc_id == doc_id)
-        with failures_named(), self._engine.connect() as connection:
-            return connection.execute(query).scalar_one_or_none()
-
     def get(self, doc_id: str) -> StoredDocument | None:
         """Return one document, or None."""
         return next(iter(self._load(_documents.c.doc_id, [doc_id])), None)
@@ -269,7 +263,7 @@ class DocumentStore:
             notes: of the sources that were read; kept in the same commit.
 
         Returns:
-            Versions that are no longer visible; they stay pending until `settle` says that they are swept.
+            Versions that are no longer visible; they stay pending until `forget_pending` says that they are swept.
         """
         ids = [document.doc_id for document in documents] + list(removed)
         published = [document.version for document in documents]
@@ -307,7 +301,7 @@ class DocumentStore:
         self.last_generation = generation
         return retired
 
-    def settle(self, versions: Sequence[str]) -> None:
+    def forget_pending(self, versions: Sequence[str]) -> None:
         """Forget pending versions: nothing of them is left in any other store."""
         with failures_named(), self._engine.begin() as connection:
             for batch in batches(versions):

@@ -1,9 +1,8 @@
 """Embed text on any server that has `/v1/embeddings`: vLLM, TEI, Infinity, Ollama, LM Studio, the vendors.
 
-Flow: ingestion embeds leaves (`batch.py`), retrieval embeds questions -> **here** -> the server -> unit vectors. A
-LlamaIndex `OpenAILikeEmbedding`, whose client sends the requests. The rest of that class is replaced here, because it
-changes line breaks, checks neither the number nor the order of the vectors, sends batches one after the other, cannot
-be stopped, and ignores how long the server asks it to wait.
+Flow: ingestion embeds leaves (`batch.py`), retrieval embeds questions -> **here** -> `remote.py` -> the server -> unit
+vectors. Not LlamaIndex's `OpenAILikeEmbedding`, which changes line breaks, checks neither the number nor the order of
+the vectors, sends batches one after the other, cannot be stopped, and ignores how long the server asks it to wait.
 
 Requests run in an event loop in a thread, so that many can run concurrently and each can be cancelled at any time.
 """
@@ -13,7 +12,6 @@ import json
 import logging
 import math
 import threading
-import time
 import weakref
 from binascii import a2b_base64
 from collections.abc import Callable, Coroutine, Iterator, Sequence
@@ -25,18 +23,15 @@ from typing import Any, TypeVar
 import httpx
 import numpy as np
 import numpy.typing as npt
-import openai
-from llama_index.embeddings.openai_like import OpenAILikeEmbedding
 from pydantic import PrivateAttr
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, wait_exponential_jitter
+from tenacity import AsyncRetrying
 
-from errors import ModelError, ModelServerError
+from errors import ModelError
 from index.embedding import probe
 from index.embedding.base import Embedder
 from index.embedding.model import SPECIAL_TOKENS, ServedModel
 from index.plain_letters import plain_letters
-from loopback import may_use_proxy
-from model_servers import ModelServer, asked_pause_s, said_by
+from remote import CHECK_S, Remote, RemoteError, together, tried_again
 from settings import EmbedSettings
 
 Vectors = npt.NDArray[np.float32]
@@ -44,12 +39,11 @@ T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
-# How often a caller that waits looks whether it shall stop.
-CHECK_S = 0.1
 FLOAT_BYTES = 4
+# In a reply: more than 10,000 numbers in decimal digits.
+MAX_VECTOR_BYTES = 1_000_000
 # LlamaIndex's own limit.
 MAX_BATCH_SIZE = 2048
-_BACKOFF = wait_exponential_jitter(initial=0.5, max=30, jitter=0.5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +71,7 @@ BATCH_BYTES = 256_000
 CONNECT_S = 5.0
 
 
-class ServerEmbedding(Embedder, OpenAILikeEmbedding):
+class ServerEmbedding(Embedder):
     """Unit vectors from a server. Safe to call from many threads; nothing is sent before the first call.
 
     Texts longer than the model's window are embedded in parts, and get the mean of their vectors: the server is never
@@ -96,7 +90,8 @@ class ServerEmbedding(Embedder, OpenAILikeEmbedding):
     slice_texts: int = 0
     _settings: EmbedSettings = PrivateAttr()
     _model: ServedModel = PrivateAttr()
-    _server: ModelServer = PrivateAttr()
+    _server: Remote = PrivateAttr()
+    _client: httpx.AsyncClient = PrivateAttr()
     _loop: asyncio.AbstractEventLoop = PrivateAttr()
     _end: "weakref.finalize[..., ServerEmbedding]" = PrivateAttr()
     _slots: asyncio.Semaphore = PrivateAttr()
@@ -106,33 +101,27 @@ class ServerEmbedding(Embedder, OpenAILikeEmbedding):
     def __init__(self, settings: EmbedSettings, model: ServedModel) -> None:
         key = settings.api_key.get_secret_value() if settings.api_key else ""
         url = (settings.base_url or "").rstrip("/")
-        client = httpx.AsyncClient(
-            timeout=httpx.Timeout(settings.timeout_s, connect=CONNECT_S),
-            trust_env=may_use_proxy(url),
-            limits=httpx.Limits(max_connections=None, max_keepalive_connections=settings.concurrency),
-        )
         super().__init__(
             model_name=settings.model,
             embed_batch_size=min(settings.slice_texts, MAX_BATCH_SIZE),
-            dimensions=settings.dimensions,
-            # The client insists on a key; servers without keys ignore it.
-            api_key=key or "none",
-            api_base=url,
-            max_retries=0,
-            timeout=settings.timeout_s,
-            async_http_client=client,
             query_prefix=settings.query_prefix,
             document_prefix=settings.document_prefix,
             slice_texts=settings.slice_texts,
         )
         self._settings = settings
         self._model = model
-        self._server = ModelServer("embedding server", url, "RAG_EMBED__", key)
+        self._server = Remote.of_model(
+            f"embedding server {url}", url, "RAG_EMBED__", "MODEL BATCH_TEXTS TIMEOUT_S", key
+        )
+        self._client = self._server.client(
+            timeout=httpx.Timeout(settings.timeout_s, connect=CONNECT_S),
+            limits=httpx.Limits(max_connections=None, max_keepalive_connections=settings.concurrency),
+        )
         self._loop = asyncio.new_event_loop()
         self._slots = asyncio.Semaphore(settings.concurrency)
         thread = threading.Thread(target=self._loop.run_forever, name="embedding server", daemon=True)
         thread.start()
-        self._end = weakref.finalize(self, _end, self._loop, thread, client)
+        self._end = weakref.finalize(self, _end, self._loop, thread, self._client)
         self._end.atexit = False  # the process takes all of it with it
 
     def encode_documents(self, texts: list[str], check: Callable[[], None] = lambda: None) -> Vectors:
@@ -187,6 +176,8 @@ class ServerEmbedding(Embedder, OpenAILikeEmbedding):
             while not wait_for_future([future], CHECK_S).done:
                 check()
             return future.result()
+        except RemoteError as error:
+            raise error.of_model() from error
         finally:
             future.cancel()  # without effect on one that is done
 
@@ -195,14 +186,9 @@ class ServerEmbedding(Embedder, OpenAILikeEmbedding):
         flat = [part for of_one in parts for part in of_one]
         limits = self._settings
         requests = batches(flat, limits.batch_texts, BATCH_BYTES, limits.concurrency)
-        try:
-            async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(self._request(batch, patience)) for batch in requests]
-        except ExceptionGroup as failures:
-            raise failures.exceptions[0] from None
-        found = [task.result() for task in tasks]
+        found = await together(self._request(batch, patience) for batch in requests)
         if len({rows.shape[1] for rows in found}) > 1:
-            raise self._server.garbage("vectors of different lengths")
+            raise self._garbage("vectors of different lengths")
         vectors = np.concatenate(found)
         if len(flat) == len(texts):
             return vectors
@@ -220,40 +206,24 @@ class ServerEmbedding(Embedder, OpenAILikeEmbedding):
 
     async def _request(self, texts: list[str], patience: Patience) -> Vectors:
         """Embed one batch; try again after failures that may pass."""
-        attempts = AsyncRetrying(
-            retry=retry_if_exception_type(ModelServerError),
-            wait=_pause_s,
-            stop=lambda state: state.attempt_number > patience.retries or state.upcoming_sleep > patience.pause_s,
-            sleep=_pause,
-            reraise=True,
-        )
-        return await attempts(self._attempt, texts, self._slots if patience.in_turn else nullcontext())
+        attempts = AsyncRetrying(**tried_again(patience.retries, lambda: patience.pause_s), sleep=_pause)
+        body: bytes = await attempts(self._attempt, texts, self._slots if patience.in_turn else nullcontext())
+        return self._vectors(body, texts)
 
-    async def _attempt(self, texts: list[str], slot: AbstractAsyncContextManager[Any]) -> Vectors:
+    async def _attempt(self, texts: list[str], slot: AbstractAsyncContextManager[Any]) -> bytes:
         # Base64 takes a quarter of the bytes and a tenth of the time; a server that does not know it sends numbers.
-        body: dict[str, Any] = {"input": texts, "model": self.model_name, "encoding_format": "base64"}
-        if self.dimensions is not None:
-            body["dimensions"] = self.dimensions
+        request: dict[str, Any] = {"input": texts, "model": self.model_name, "encoding_format": "base64"}
+        if self._settings.dimensions is not None:
+            request["dimensions"] = self._settings.dimensions
         async with slot:
-            started = time.monotonic()
-            try:
-                # The client's own limit is one for each read: a server that drips would never reach it.
-                async with asyncio.timeout(self._settings.timeout_s + CONNECT_S):
-                    # Not by `embeddings.create`, which looks at the type of each text and takes as long as the rest.
-                    reply = await self._get_aclient().post("/embeddings", body=body, cast_to=httpx.Response)
-            except (TimeoutError, openai.APITimeoutError) as error:
-                if isinstance(error.__cause__, httpx.ConnectTimeout):
-                    raise self._server.unreachable() from error
-                raise self._server.too_slow(time.monotonic() - started) from error
-            except openai.APIStatusError as error:
-                said = said_by(error.body) or error.message
-                pause_s = asked_pause_s(error.response.headers)
-                raise self._server.refused(error.status_code, said, pause_s) from error
-            except openai.APIConnectionError as error:
-                raise self._server.unreachable() from error
-            except openai.APIError as error:
-                raise self._server.garbage("a malformed reply") from error
-        return self._vectors(reply.content, texts)
+            return await self._server.send(
+                self._client,
+                "POST",
+                "/embeddings",
+                limit_s=self._settings.timeout_s + CONNECT_S,
+                most_bytes=len(texts) * MAX_VECTOR_BYTES,
+                json=request,
+            )
 
     def _vectors(self, body: bytes, texts: list[str]) -> Vectors:
         """Read the reply, which may come in any order.
@@ -266,25 +236,26 @@ class ServerEmbedding(Embedder, OpenAILikeEmbedding):
             items = {item.get("index", place): item["embedding"] for place, item in enumerate(reply["data"])}
             rows = [_row(items[place]) for place in range(len(items))]
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise self._server.garbage("something that is not a list of embeddings") from error
+            raise self._garbage("something that is not a list of embeddings") from error
         if len(rows) != len(texts):
-            raise self._server.garbage(f"{len(rows)} vectors for {len(texts)} texts")
+            raise self._garbage(f"{len(rows)} vectors for {len(texts)} texts")
         lengths = set(map(len, rows))
         if len(lengths) > 1:
-            raise self._server.garbage("vectors of different lengths")
+            raise self._garbage("vectors of different lengths")
         self._check_dimension(lengths.pop() // FLOAT_BYTES)
         self._check_tokens(reply.get("usage"), texts)
         return self._unit(np.frombuffer(b"".join(rows), "<f4").reshape(len(rows), -1))
 
     def _check_dimension(self, found: int) -> None:
-        if self.dimensions is not None and found != self.dimensions:
+        dimensions = self._settings.dimensions
+        if dimensions is not None and found != dimensions:
             raise ModelError(
                 f"The embedding server {self._server.url} answered with vectors of {found} numbers instead of "
-                f"{self.dimensions}.",
+                f"{dimensions}.",
                 "Unset RAG_EMBED__DIMENSIONS, or set it to a length that the model can give.",
             )
         if self._sentinel is not None and found != self._sentinel.shape[1]:
-            raise self._server.garbage(f"vectors of {found} numbers, after ones of {self._sentinel.shape[1]}")
+            raise self._garbage(f"vectors of {found} numbers, after ones of {self._sentinel.shape[1]}")
 
     def _check_tokens(self, usage: object, texts: list[str]) -> None:
         """Warn, once, where the server counted more tokens than were allowed for: it may have cut texts."""
@@ -301,12 +272,15 @@ class ServerEmbedding(Embedder, OpenAILikeEmbedding):
                 allowed,
             )
 
+    def _garbage(self, what: str) -> RemoteError:
+        return self._server.error("bad_reply", f"answered with {what}")
+
     def _unit(self, vectors: Vectors) -> Vectors:
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         if not np.isfinite(lengths).all():
-            raise self._server.garbage("vectors that hold no finite numbers")
+            raise self._garbage("vectors that hold no finite numbers")
         if not lengths.all():
-            raise self._server.garbage("vectors that are all zeros")
+            raise self._garbage("vectors that are all zeros")
         unit: Vectors = (vectors / lengths).astype(np.float32)
         return unit
 
@@ -334,13 +308,6 @@ def _end(loop: asyncio.AbstractEventLoop, thread: threading.Thread, client: http
 
 async def _pause(seconds: float) -> None:
     await asyncio.sleep(seconds)
-
-
-def _pause_s(state: RetryCallState) -> float:
-    """Return what the server asks for, else seconds that double with each attempt."""
-    error = state.outcome.exception() if state.outcome else None
-    asked = error.pause_s if isinstance(error, ModelServerError) else None
-    return _BACKOFF(state) if asked is None else asked
 
 
 def _row(embedding: object) -> bytes:

@@ -25,7 +25,7 @@ from index.documents.tables import closing_engine
 from index.folder_stores import FolderStores
 from index.health.seal import VectorsSeal
 from index.keeper.chroma_process import ChromaProcess
-from index.layout.access import Access, Held, Reading, Writing
+from index.layout.access import Access, Lock, Reading, Writing
 from index.layout.manifest import Manifest
 from index.layout.swap import finish_swap
 from settings import Settings, load_settings
@@ -36,7 +36,7 @@ BACKLOG = 64
 
 
 class _Kept(NamedTuple):
-    held: Held
+    lock: Lock
     server: ChromaProcess | None = None
 
 
@@ -78,7 +78,7 @@ class Keeper:
                 kept.server.stop()
                 with suppress(OSError):  # they are examined at the next opening
                     VectorsSeal(kept.server.vectors.parent, kept.server.vectors).write()
-            kept.held.release()
+            kept.lock.release()
         self._kept = {}
 
     def _taken(self, folder: Path) -> _Kept:
@@ -86,22 +86,22 @@ class Keeper:
             finish_swap(folder)
         if not folder.is_dir():
             raise UnknownCorpusError.of(folder.name, corpus_names(folder.parent))
-        held = self._access.take(folder, self._servers)
+        lock = self._access.acquire(folder, self._servers)
         try:
             if exists(folder) and not self._access.read_only:
-                self._prepare(folder, held)
+                self._prepare(folder, lock)
             if self._servers.chroma_url:
-                return _Kept(held)
-            return _Kept(held, ChromaProcess(folder / "vectors", held.lock_files))
+                return _Kept(lock)
+            return _Kept(lock, ChromaProcess(folder / "vectors", lock.lock_files))
         except BaseException:
-            held.release()
+            lock.release()
             raise
 
-    def _prepare(self, folder: Path, held: Held) -> None:
-        """Make tables that an earlier release did not have, for the readers, and examine the vectors."""
+    def _prepare(self, folder: Path, lock: Lock) -> None:
+        """Examine the vectors, and have their graph written, for the readers."""
         manifest = Manifest.read(folder)
         self._servers.check(manifest, folder.name)
-        stores = FolderStores(folder, held, manifest, self._servers)
+        stores = FolderStores(folder, lock, manifest, self._servers)
         with closing_engine(stores.database):
             if (folder / "vectors").exists():
                 stores.write_graph()  # so that searches find what they would find in one process

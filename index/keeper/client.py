@@ -9,7 +9,7 @@ from multiprocessing.connection import Client
 from pathlib import Path
 
 from errors import CorpusError, RagError
-from index.layout.access import Held
+from index.layout.access import Lock
 from index.layout.locations import Servers
 
 
@@ -25,9 +25,9 @@ class Member:
     keeper: Path
     read_only: bool = True
 
-    def take(self, folder: Path, servers: Servers) -> Held:  # noqa: ARG002  # the keeper has the same settings
-        """See `Access.take`. The keeper lets go of a corpus at the end of the service, and not before."""
-        return Held(vectors_url=ask(self.keeper, folder.name))
+    def acquire(self, folder: Path, servers: Servers) -> Lock:  # noqa: ARG002  # the keeper has the same settings
+        """See `Access.acquire`. The keeper lets go of a corpus at the end of the service, and not before."""
+        return Lock(vectors_url=ask(self.keeper, folder.name))
 
 
 def ask(keeper: Path, corpus: str) -> str | None:

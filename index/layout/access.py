@@ -20,7 +20,7 @@ def _nothing() -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class Lock:
     """A corpus that may be opened.
 
     Attributes:
@@ -42,7 +42,7 @@ class Access(Protocol):
         """Whether it only reads, beside a process that writes."""
         ...
 
-    def take(self, folder: Path, servers: Servers) -> Held:
+    def acquire(self, folder: Path, servers: Servers) -> Lock:
         """Take hold of the corpus in a folder that exists; blocks.
 
         Raises:
@@ -66,11 +66,11 @@ class Writing:
     alone: bool = False
     read_only = False
 
-    def take(self, folder: Path, servers: Servers) -> Held:
-        """See `Access.take`."""
+    def acquire(self, folder: Path, servers: Servers) -> Lock:
+        """See `Access.acquire`."""
         lock = CorpusLock(folder, self.url, beside_readers=bool(servers.chroma_url) and not self.alone)
         if not servers.database_url:
-            return Held(lock.release, lock.files())
+            return Lock(lock.release, lock.files())
         try:
             elsewhere = WriterLock(servers.database_url, folder.name)
         except BaseException:
@@ -81,7 +81,7 @@ class Writing:
             elsewhere.release()
             lock.release()
 
-        return Held(release, lock.files())
+        return Lock(release, lock.files())
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +90,11 @@ class Reading:
 
     read_only = True
 
-    def take(self, folder: Path, servers: Servers) -> Held:
-        """See `Access.take`."""
+    def acquire(self, folder: Path, servers: Servers) -> Lock:
+        """See `Access.acquire`."""
         if not servers.chroma_url:
             raise SettingsError(
                 "RAG_SERVE__ROLE=reader needs the vectors on a server: an embedded Chroma serves one process.",
                 "Set RAG_INDEX__CHROMA_URL, here and where the corpus is written, and ingest into a new corpus.",
             )
-        return Held(ReadersLock(folder).release)
+        return Lock(ReadersLock(folder).release)

@@ -42,9 +42,9 @@ class Servers:
     chroma_url: str | None = None
     database_url: str | None = None
 
-    def born(self, manifest: Manifest) -> Manifest:
+    def created(self, manifest: Manifest) -> Manifest:
         """Return the manifest of a new corpus whose stores are here."""
-        return replace(manifest.born(), documents_at=_place(self.database_url), vectors_at=_place(self.chroma_url))
+        return replace(manifest.created(), documents_at=_place(self.database_url), vectors_at=_place(self.chroma_url))
 
     def check(self, manifest: Manifest, corpus: str) -> None:
         """Compare where a corpus's stores are with where the settings look for them.

@@ -85,7 +85,7 @@ class Manifest:
     vectors_at: str = "folder"
     model_vectors: str = ""
 
-    def born(self) -> "Manifest":
+    def created(self) -> "Manifest":
         """Return the manifest of a new corpus made with these settings."""
         return replace(self, corpus_id=uuid4().hex, created_at=datetime.now(UTC).isoformat(timespec="seconds"))
 

@@ -90,8 +90,8 @@ def drop(name: str, settings: Settings) -> CorpusFacts:
         servers = servers_of(settings)
         facts = _facts(folder, servers)
         servers.discard(folder)
-        for begun in (rebuilt(folder), reembedded(folder)):
-            servers.discard(begun)
+        for unfinished in (rebuilt(folder), reembedded(folder)):
+            servers.discard(unfinished)
     finally:
         lock.release()
     return facts

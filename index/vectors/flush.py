@@ -15,8 +15,8 @@ from errors import IndexDamagedError, RagError
 _PROJECT_ROOT = Path(__file__).resolve().parents[2]
 
 
-def settle_in_child(folder: Path) -> None:
-    """Do what `settle` does, in a child process.
+def flush_in_child(folder: Path) -> None:
+    """Do what `flush` does, in a child process.
 
     Raises:
         IndexDamagedError: it failed.
@@ -37,7 +37,7 @@ def settle_in_child(folder: Path) -> None:
         )
 
 
-def settle(folder: Path) -> None:
+def flush(folder: Path) -> None:
     """Have the whole graph of a closed collection written to `folder`; what is written already costs a second.
 
     Chroma leaves up to 999 changes out, and puts them in whenever the folder is opened, in an order that differs from
@@ -59,6 +59,6 @@ def settle(folder: Path) -> None:
 
 if __name__ == "__main__":
     try:
-        settle(Path(sys.argv[1]))
+        flush(Path(sys.argv[1]))
     except RagError as error:
         sys.exit(str(error))

@@ -100,10 +100,10 @@ def _current(corpus: Corpus) -> bool:
 def _scratch(beside: Path, manifest: Manifest, servers: Servers) -> Corpus:
     """Open the corpus that an earlier run began, if it began with these settings; otherwise a new one."""
     try:
-        begun = exists(beside) and _same(Manifest.read(beside), manifest)
+        started = exists(beside) and _same(Manifest.read(beside), manifest)
     except IndexDamagedError:
-        begun = False
-    if not begun:
+        started = False
+    if not started:
         servers.discard(beside)
     return open_folder(beside, manifest, servers, create=True)
 

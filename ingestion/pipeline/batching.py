@@ -30,10 +30,10 @@ def grouped(items: Iterable[T], weigh: Callable[[T], float], *, max_weight: floa
 
 
 def begun_ahead(items: Iterable[T], begin: Callable[[T], R], ahead: Callable[[], int]) -> Iterator[R]:
-    """Yield what `begin` returns for each item, in order; at most `ahead()` items are begun and not yet asked for."""
-    begun: deque[R] = deque()
+    """Yield what `begin` returns for each item, in order; at most `ahead()` items are started and not yet asked for."""
+    started: deque[R] = deque()
     for item in items:
-        begun.append(begin(item))
-        while len(begun) > ahead():
-            yield begun.popleft()
-    yield from begun
+        started.append(begin(item))
+        while len(started) > ahead():
+            yield started.popleft()
+    yield from started

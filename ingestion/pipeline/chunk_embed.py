@@ -94,7 +94,7 @@ def cut(changes: Sequence[Change], cutter: TreeCutter) -> None:
             change.tree = tree
 
 
-def without_refused(steps: Iterable[Step]) -> Iterator[Step]:
+def drop_failed(steps: Iterable[Step]) -> Iterator[Step]:
     """Leave out the changes that could not be cut, and tell it with the end of their file."""
     reasons: list[str] = []
     for step in steps:

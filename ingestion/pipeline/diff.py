@@ -173,6 +173,7 @@ class Comparison:
         check: Callable[[], None] = lambda: None,
     ) -> None:
         self._documents = corpus.documents
+        self._sources = corpus.catalogue.sources
         self._ledger = corpus.ledger
         self._reader = reader
         self._root = root
@@ -272,7 +273,7 @@ class Comparison:
             if stored.get(document.doc_id) == version:
                 unchanged += 1
                 continue
-            replaces = document.doc_id in stored or self._documents.source_of(document.doc_id) is not None
+            replaces = document.doc_id in stored or bool(self._sources([document.doc_id]))
             self.under_way[document.doc_id] = source
             self._released.discard(document.doc_id)
             yield Change(document, version, replaces, unfinished, copy_of=self._copied(document), file_bytes=file.size)
@@ -335,10 +336,8 @@ class Comparison:
             return None
         if (owner := self.under_way.get(doc_id)) is not None:
             return owner if owner != source else None
-        owner = self._documents.source_of(doc_id)
-        if owner is None or doc_id in self._released:
-            return None
-        note = self._ledger.get(owner)
+        owner = self._sources([doc_id]).get(doc_id)
+        note = self._ledger.get(owner) if owner and doc_id not in self._released else None
         return owner if note and note.path.exists() else None
 
     @property

@@ -16,7 +16,7 @@ import numpy as np
 
 from errors import UnreadableError
 from index.corpus import Corpus
-from ingestion.pipeline.chunk_embed import WAITING_CHARS, Preparation, batches, chars, without_refused
+from ingestion.pipeline.chunk_embed import WAITING_CHARS, Preparation, batches, chars, drop_failed
 from ingestion.pipeline.diff import Change, Comparison, FileDone, FileReader, Step
 from ingestion.pipeline.prefetch import Prefetched
 from ingestion.reading.files import Skipped, SourceFile
@@ -61,7 +61,7 @@ def stages(
 
     with ExitStack() as threads:
         compared = threads.enter_context(Prefetched(checked(), max_weight=WAITING_CHARS, weigh=chars))
-        embedded = batches(without_refused(preparation.prepared(compared, check)))
+        embedded = batches(drop_failed(preparation.prepared(compared, check)))
         ready = threads.enter_context(Prefetched(embedded, max_weight=1))
         # Runs first on leaving: stages that are still at work then end within a second or two.
         threads.push(stop_unless_done)
@@ -259,7 +259,7 @@ class Report:
             self._file(step)
 
     def under_way(self, source: str) -> None:
-        """Tell how far the run is, with this file or folder only begun, or the one before it that is being embedded."""
+        """Tell how far the run is, with this file or folder just started, or the one before it that is embedded."""
         coming = next(iter(list(self._coming.values())), None)
         self._progress(coming.document.source if coming else source, None, None)
 

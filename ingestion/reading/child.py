@@ -43,7 +43,7 @@ def reading(parser_name: str) -> Task:
     """Return the task that reads files by the parser named `module:function`.
 
     Its request is `{"path", "doc_id", "options"}`; an item is a document's fields, `{"left_out": [doc_id, reason]}`,
-    `{"begun": [number, doc_id]}` or
+    `{"started": [number, doc_id]}` or
     `{"unreadable": [fact, remedy]}`, which ends with the `doc_id` that is lost where that is known.
     """
     parser: Parser = _named(parser_name)
@@ -55,7 +55,7 @@ def reading(parser_name: str) -> Task:
             elif isinstance(item, LeftOut):
                 yield {"left_out": item}, 1
             elif isinstance(item, Begun):
-                yield {"begun": item}, SENT_AT_ONCE
+                yield {"started": item}, SENT_AT_ONCE
             else:
                 yield _refusal(item), 1
 

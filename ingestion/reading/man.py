@@ -247,7 +247,7 @@ class _Man:
         """Take the tag that was read, whose item has no words yet, as one of several."""
         if self._tag is None and self._item:
             self._flush()
-            again = not self._item.begun and len(self._item.term) < MAX_TAG_CHARS
+            again = not self._item.started and len(self._item.term) < MAX_TAG_CHARS
             if not again:
                 self._item.begin()
             self._tag = [self._item.term] if again else []

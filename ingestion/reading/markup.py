@@ -139,7 +139,7 @@ class Items:
         term: what the item explains, if it is a definition.
 
     Attributes:
-        begun: whether anything of the item is written.
+        started: whether anything of the item is written.
     """
 
     def __init__(self, builder: TextBuilder, depth: int, number: int | None = None, term: str = "") -> None:
@@ -147,22 +147,22 @@ class Items:
         self._depth = depth
         self._number = number
         self.term = one_line(term)
-        self.begun = False
+        self.started = False
 
     def paragraph(self, text: str) -> None:
         """Add a paragraph of the item."""
-        if self.begun:
+        if self.started:
             self._builder.paragraph(text)
         elif text.strip():
             self._begin(f"{self.term}: {text}" if self.term else text)
 
     def begin(self) -> None:
         """Write the term, if no paragraph came: something that is not a paragraph follows, or nothing does."""
-        if not self.begun:
+        if not self.started:
             self._begin(self.term)
 
     def _begin(self, words: str) -> None:
-        self.begun = True
+        self.started = True
         self._builder.item(words, depth=self._depth, number=self._number)
 
 

@@ -20,7 +20,7 @@ class ReadOptions:
         papers: every text file is a paper or an object of one, by any name.
         ocr: read pictures of text, and pages of PDFs that hold none.
         paper_words: of a paper's paragraphs, at most; they are cut later.
-        after_member: go on behind this member of an archive, counted from 1, and say of each one when it is begun; 0
+        after_member: go on behind this member of an archive, counted from 1, and say of each one when it is started; 0
             begins with the first one, None does so and says nothing.
     """
 

@@ -109,18 +109,18 @@ class Reader:
         for _ in range(MAX_DEATHS):
             options = asdict(replace(self._options, after_member=after))
             request = {"path": str(file.path), "doc_id": file.doc_id, "options": options}
-            begun = None
+            started = None
             try:
                 for item in sandbox.items(request, time_left):
-                    if "begun" in item:
-                        begun, time_left.batch_s = item["begun"], member_s
+                    if "started" in item:
+                        started, time_left.batch_s = item["started"], member_s
                     else:
                         yield _revive(item)
             except UnreadableError as error:
-                if begun is None:
+                if started is None:
                     yield error
                     return
-                after, doc_id = begun
+                after, doc_id = started
                 if time_left.is_spent:
                     fact = (
                         f"All of {file.doc_id} {TOO_LONG} {whole_s:.3g} s: {doc_id} and what follows it are not read."

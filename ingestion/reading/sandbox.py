@@ -104,7 +104,7 @@ class Sandbox:
         turn = self._turn = object()
         while True:
             if turn is not self._turn:
-                raise RuntimeError("Another request was begun before this one was answered to its end.")
+                raise RuntimeError("Another request was started before this one was answered to its end.")
             limit_s = self._timeout_s
             if time_left:
                 limit_s = max(min(time_left.left_s, time_left.batch_s), _LEAST_S)

@@ -18,29 +18,25 @@ from llama_index.llms.openai.utils import to_openai_message_dicts
 from llama_index.llms.openai_like import OpenAILike
 from openai import AsyncOpenAI
 from pydantic import PrivateAttr
-from tenacity import (
-    AsyncRetrying,
-    RetryCallState,
-    retry_if_exception,
-    wait_exponential_jitter,
-)
+from tenacity import AsyncRetrying
 
 from errors import LLMError, SettingsError
-from loopback import may_use_proxy
-from query_engine.llms import server_errors as failures
 from query_engine.llms.base import HEARTBEAT_S, TOP_P, LoadedModel, chat_stream, without_system
 from query_engine.llms.reply import LengthReached, Thought
 from query_engine.llms.window import ASSUMED_TOKENS, ServedWindow
 from query_engine.runtime.watching import ModelCall
+from remote import SHOWN_CHARS, Remote, RemoteError, tried_again
 from settings import LLMSettings
 
 # A reader waits meanwhile, and the answer can be quoted from the passages at once: better soon than perfect.
 MAX_RETRIES, MAX_PAUSE_S = 2, 5.0
-_BACKOFF = wait_exponential_jitter(initial=0.25, jitter=0.25)
 # A chunk of one token takes 200 to 400 bytes on the wire; servers that send far more are broken.
 MAX_BYTES_PER_TOKEN, MAX_EXTRA_BYTES = 4096, 256 * 1024
 # Text of an unknown tokenizer: English runs at 4 bytes a token, figures and code at 2.5 or so.
 BYTES_PER_TOKEN = 2.5
+# The client insists on a key; servers without keys ignore it.
+NO_KEY = "none"
+UNBOUNDED = "Look at the server: it does not keep to the limit."
 OLLAMA_URL = "http://127.0.0.1:11434/v1"
 
 
@@ -51,6 +47,13 @@ class ServerLLM(OpenAILike):
     _counts: bool = PrivateAttr(default=True)
     _limit: str = PrivateAttr(default="max_tokens")  # what the server calls it
     _samples: bool = PrivateAttr(default=True)
+
+    @property
+    def _server(self) -> Remote:
+        key = self.api_key if self.api_key and self.api_key != NO_KEY else ""
+        return Remote.of_model(
+            "language model server", self.api_base or "", "RAG_LLM__", "MODEL CONTEXT_TOKENS MAX_NEW_TOKENS", key
+        )
 
     def stream_chat(self, messages: Sequence[ChatMessage], **_: Any) -> ChatResponseGen:
         """Stream an answer; closing the stream closes the connection.
@@ -73,7 +76,7 @@ class ServerLLM(OpenAILike):
                     runner.run(_rest(waiting))
                     if not waiting.done():
                         if time.monotonic() - started > self.timeout:
-                            raise failures.stalled(self.timeout, received)
+                            raise _stalled(self.timeout, received)
                         yield ""
                         continue
                     piece, waiting = waiting.result(), None
@@ -82,7 +85,7 @@ class ServerLLM(OpenAILike):
                     yield piece
             except StopAsyncIteration:
                 return
-            except (openai.APIError, httpx.HTTPError, ValueError, RecursionError) as error:
+            except (RemoteError, openai.APIError, httpx.HTTPError, ValueError, RecursionError) as error:
                 raise _translated(error, received, self.timeout) from error
             finally:
                 if waiting is not None:
@@ -104,9 +107,7 @@ class ServerLLM(OpenAILike):
             base_url=self.api_base,
             max_retries=0,
             timeout=self.timeout,
-            http_client=httpx.AsyncClient(
-                timeout=self.timeout, event_hooks={"response": [watch]}, trust_env=may_use_proxy(self.api_base or "")
-            ),
+            http_client=self._server.client(timeout=self.timeout, event_hooks={"response": [watch]}),
         ) as client:
             async for chunk in await self._open(client, messages):
                 text, thought, reason = _read(chunk)
@@ -115,9 +116,8 @@ class ServerLLM(OpenAILike):
                 pieces += bool(text)
                 finished = finished or bool(reason)
                 if pieces > 2 * (self.max_tokens or math.inf):
-                    raise failures.endless(
-                        f"{pieces} pieces of text when asked for {self.max_tokens} tokens", "llm_endless"
-                    )
+                    sent = f"sent {pieces} pieces of text when asked for {self.max_tokens} tokens"
+                    raise _failed("endless", sent, UNBOUNDED)
                 if thought:
                     yield Thought(thought)
                 if text:
@@ -125,15 +125,15 @@ class ServerLLM(OpenAILike):
                 if reason == "length":
                     yield LengthReached()
         if not finished:
-            raise failures.cut(pieces) if chunks else failures.garbage()
+            raise _cut(pieces) if chunks else ValueError("no chunk")
 
     async def _open(self, client: AsyncOpenAI, messages: Sequence[ChatMessage]) -> Any:
         """Send the request, and again without what the server refuses of it."""
         while True:
             try:
                 return await self._create(client, messages if self._has_system else without_system(messages))
-            except openai.APIStatusError as error:
-                if not self._does_without(_said(error).lower(), messages):
+            except RemoteError as error:
+                if not self._does_without(error.said.lower(), messages):
                     raise
 
     def _does_without(self, refusal: str, messages: Sequence[ChatMessage]) -> bool:
@@ -156,40 +156,32 @@ class ServerLLM(OpenAILike):
 
     async def _create(self, client: AsyncOpenAI, messages: Sequence[ChatMessage]) -> Any:
         """Send the request; try again after a refusal that may pass in time."""
-        tries = AsyncRetrying(
-            retry=retry_if_exception(_may_pass),
-            wait=_pause_s,
-            stop=self._gives_up,
-            reraise=True,
-        )
-        return await tries(
-            client.chat.completions.create,
+        until_s = time.monotonic() + self.timeout
+        again = tried_again(MAX_RETRIES, lambda: min(MAX_PAUSE_S, until_s - time.monotonic()))
+        return await AsyncRetrying(**again)(
+            self._try,
+            client,
             messages=cast(Any, to_openai_message_dicts(messages, model=self.model)),
             **self._options(),
             **({"stream_options": {"include_usage": True}} if self._counts else {}),
         )
 
+    async def _try(self, client: AsyncOpenAI, **request: Any) -> Any:
+        try:
+            return await client.chat.completions.create(**request)
+        except openai.APIStatusError as error:
+            body = error.body if isinstance(error.body, dict) else {}
+            said = str(body.get("message") or error.message)
+            raise self._server.refused(error.status_code, said, error.response.headers) from error
+        except openai.APITimeoutError:
+            raise  # there is no time for another try
+        except openai.APIConnectionError as error:
+            raise self._server.broken(error.__cause__ or error, self.timeout) from error
+
     def _options(self) -> dict[str, Any]:
         options = self._get_model_kwargs(stream=True)
         options[self._limit] = options.pop("max_tokens", self.max_tokens)
         return options if self._samples else {name: options[name] for name in options.keys() - {"temperature", "top_p"}}
-
-    def _gives_up(self, state: RetryCallState) -> bool:
-        too_late = time.monotonic() - state.start_time + state.upcoming_sleep > self.timeout
-        return too_late or state.upcoming_sleep > MAX_PAUSE_S or state.attempt_number > MAX_RETRIES
-
-
-def _may_pass(error: BaseException) -> bool:
-    passing = openai.APIConnectionError, openai.InternalServerError, openai.RateLimitError
-    return isinstance(error, passing) and not isinstance(error, openai.APITimeoutError)
-
-
-def _pause_s(state: RetryCallState) -> float:
-    """Return what the server asks for, else seconds that double with each attempt."""
-    error = state.outcome.exception() if state.outcome else None
-    response = getattr(error, "response", None)
-    asked = response.headers.get("retry-after", "") if response is not None else ""
-    return float(asked) if asked.isdecimal() else _BACKOFF(state)
 
 
 async def _advance(stream: AsyncIterator[str]) -> str:
@@ -210,7 +202,8 @@ class _LimitedStream(httpx.AsyncByteStream):
         async for part in self._stream:
             received += len(part)
             if received > self._limit:
-                raise failures.endless(f"more than {self._limit // 1024} KiB for one answer", "llm_too_large")
+                sent = f"sent more than {self._limit // 1024} KiB for one answer"
+                raise _failed("too_large", sent, UNBOUNDED)
             yield part
 
     async def aclose(self) -> None:
@@ -220,21 +213,16 @@ class _LimitedStream(httpx.AsyncByteStream):
 def _read(chunk: Any) -> tuple[str, str, str]:
     """Return a chunk's text, its reasoning, and why it ends the answer; empty if it does not.
 
-    The client library checks nothing of what a server sends.
+    The client library checks nothing of what a server sends: what is of another shape raises ValueError.
     """
     choices = getattr(chunk, "choices", None)
-    if not isinstance(choices, list):
-        raise failures.garbage()
-    if not choices:
-        return "", "", ""
-    delta = getattr(choices[0], "delta", None)
+    first = choices[0] if isinstance(choices, list) and choices else None
+    delta = getattr(first, "delta", None)
     text = getattr(delta, "content", None)
-    if not isinstance(text, str | None):
-        raise failures.garbage()
     thought = getattr(delta, "reasoning_content", None) or getattr(delta, "reasoning", None)
-    if not isinstance(thought, str | None):
-        raise failures.garbage()
-    return text or "", thought or "", str(getattr(choices[0], "finish_reason", None) or "")
+    if not (isinstance(choices, list) and isinstance(text, str | None) and isinstance(thought, str | None)):
+        raise ValueError("not a chunk of a chat completion")  # noqa: TRY004  # what a server sent, no mistake in types
+    return text or "", thought or "", str(getattr(first, "finish_reason", None) or "")
 
 
 def _count(chunk: Any, call: ModelCall) -> None:
@@ -246,25 +234,38 @@ def _count(chunk: Any, call: ModelCall) -> None:
 
 
 def _translated(error: Exception, received: int, timeout_s: float) -> LLMError:
+    if isinstance(error, RemoteError):
+        return LLMError(error.fact, error.remedy, f"llm_{error.kind}")
     if isinstance(error, openai.APITimeoutError | httpx.TimeoutException):
-        return failures.stalled(timeout_s, received)
-    if isinstance(error, openai.APIStatusError):
-        return failures.refused(error.status_code, _said(error))
-    if isinstance(error, openai.APIConnectionError):
-        return failures.unreachable()
+        return _stalled(timeout_s, received)
     if isinstance(error, openai.APIError):
-        return failures.reported(error.message)
+        told = " ".join(error.message.split())[:SHOWN_CHARS].rstrip(".")
+        return _failed("reported", f"reported an error while it answered: {told}", "Look at its log, then retry.")
     if isinstance(error, httpx.HTTPError):
-        return failures.cut(received)
+        return _cut(received)
     # JSON that is nested too deeply is not JSON to its parser either.
-    unparsed = isinstance(error, json.JSONDecodeError | RecursionError)
-    return failures.broken() if unparsed else failures.garbage()
+    if isinstance(error, json.JSONDecodeError | RecursionError):
+        remedy = "Look at the server's log, and at proxies before it."
+        return _failed("bad_json", "sent broken JSON, which is not a chat completion stream", remedy)
+    remedy = "Check that RAG_LLM__BASE_URL points at an OpenAI-compatible server and ends in /v1."
+    return _failed("wrong_type", "sent something that is not a chat completion stream", remedy)
 
 
-def _said(error: openai.APIStatusError) -> str:
-    """The server's own words."""
-    body = error.body if isinstance(error.body, dict) else {}
-    return str(body.get("message") or error.message)
+def _stalled(timeout_s: float, received: int) -> LLMError:
+    """Nothing came for `timeout_s`; `received` pieces had come before."""
+    code, what = ("stalled", "no further token") if received else ("slow", "no token")
+    remedy = "Look whether it is overloaded, or raise RAG_LLM__TIMEOUT_S."
+    return _failed(code, f"sent {what} for {timeout_s:g} s", remedy)
+
+
+def _cut(received: int) -> LLMError:
+    """The connection ended before the answer had; `received` pieces had come."""
+    where = "in the middle of the answer" if received else "before the first word"
+    return _failed("cut", f"ended its stream {where}", "Look at the server's log, then retry.")
+
+
+def _failed(code: str, fact: str, remedy: str) -> LLMError:
+    return LLMError(f"The language model server {fact}.", remedy, f"llm_{code}")
 
 
 def connect_openai(settings: LLMSettings) -> LoadedModel:
@@ -285,7 +286,7 @@ def connect_openai(settings: LLMSettings) -> LoadedModel:
     llm = ServerLLM(
         model=settings.model,
         api_base=base_url,
-        api_key=key or "none",  # the client insists on one; servers without keys ignore it
+        api_key=key or NO_KEY,
         context_window=settings.context_tokens or ASSUMED_TOKENS,
         max_tokens=settings.max_new_tokens,
         temperature=settings.temperature,

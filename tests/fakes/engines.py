@@ -113,7 +113,7 @@ class SearchlessCorpus(Corpus):
         return self.bytes_on_disk
 
     def remove(self, doc_ids: Sequence[str]) -> None:
-        self.documents.settle(self.documents.publish([], [], doc_ids))
+        self.documents.forget_pending(self.documents.publish([], [], doc_ids))
 
 
 class FakePapers:

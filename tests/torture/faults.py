@@ -34,7 +34,7 @@ POINTS: dict[str, tuple[str, str, str, Callable[..., bool]]] = {
     "documents published": ("index.documents.store", "DocumentStore", "publish", lambda *_: True),
     "old vectors deleted": ("index.vectors.chroma", "Collection", "delete_versions", lambda *_: True),
     "old words deleted": ("index.lexical.tantivy_index", "LexicalIndex", "delete", lambda *_: True),
-    "old versions settled": ("index.documents.store", "DocumentStore", "settle", lambda *_: True),
+    "old versions forgotten": ("index.documents.store", "DocumentStore", "forget_pending", lambda *_: True),
     "sources forgotten": ("index.documents.sources", "SourceLedger", "forget", lambda *_: True),
     "corpus renamed": ("pathlib", "Path", "rename", _rename_of_swap),
 }

@@ -76,7 +76,6 @@ def test_the_modules_at_the_top(module: str, known: set[str]) -> None:
         ("llama_index.embeddings.huggingface", {"index/build.py", "bench/baseline/llamaindex.py"}),
         ("llama_index.llms.huggingface", {"query_engine/llms/huggingface.py"}),
         ("llama_index.llms.openai_like", {"query_engine/llms/openai.py"}),
-        ("llama_index.embeddings.openai_like", {"index/embedding/openai_server.py"}),
     ],
 )
 def test_an_integration_is_used_in_its_place_only(integration: str, files: set[str]) -> None:

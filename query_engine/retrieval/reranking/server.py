@@ -5,18 +5,15 @@ requests end with the deadline. There are no retries: a question waits, and the 
 """
 
 import asyncio
+import json
 import math
 from collections.abc import Sequence
 from typing import Any
 
 import httpx
 
-from loopback import may_use_proxy
-from model_servers import ModelServer, asked_pause_s, said_by
 from query_engine.runtime.deadline import Deadline
-
-# How often a request under way looks whether anybody still waits.
-CHECK_S = 0.1
+from remote import Remote, RemoteError, together, while_wanted
 
 
 class ServerReranker:
@@ -32,11 +29,11 @@ class ServerReranker:
     name = "http"
 
     def __init__(self, base_url: str, model: str, key: str, batch_texts: int) -> None:
-        self._url = base_url.rstrip("/")
         self._model = model
-        self._headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._batch_texts = batch_texts
-        self._server = ModelServer("reranking server", self._url, "RAG_RERANK__", key)
+        self._server = Remote.of_model(
+            f"reranking server {base_url.rstrip('/')}", base_url, "RAG_RERANK__", "MODEL", key
+        )
 
     def score(self, question: str, texts: Sequence[str], deadline: Deadline) -> list[float]:
         """Return the server's score for each text.
@@ -49,53 +46,39 @@ class ServerReranker:
         if not texts:
             return []
         deadline.check("before the passages were sent")
-        return asyncio.run(self._scores(question, texts, deadline))
+        try:
+            return asyncio.run(self._scores(question, texts, deadline))
+        except RemoteError as error:
+            raise error.of_model() from error
 
     async def _scores(self, question: str, texts: Sequence[str], deadline: Deadline) -> list[float]:
-        starts = range(0, len(texts), self._batch_texts)
-        async with httpx.AsyncClient(
-            # The deadline ends them sooner; this limit is one for each read.
-            headers=self._headers,
-            timeout=deadline.left_s() + 1,
-            trust_env=may_use_proxy(self._url),
-            follow_redirects=False,
-        ) as client:
-            requests = [
-                asyncio.ensure_future(self._batch(client, question, texts[start : start + self._batch_texts]))
-                for start in starts
-            ]
-            try:
-                pending = set(requests)
-                while pending:
-                    done, pending = await asyncio.wait(
-                        pending, timeout=min(CHECK_S, deadline.left_s()), return_when=asyncio.FIRST_EXCEPTION
-                    )
-                    for request in done:
-                        request.result()
-                    if pending:
-                        deadline.check(f"while the {self._server.name} was scoring")
-            finally:
-                for request in requests:
-                    request.cancel()
-                await asyncio.gather(*requests, return_exceptions=True)
-        return [score for request in requests for score in request.result()]
+        # The deadline ends them sooner, by `check`.
+        limit_s = deadline.left_s() + 1
 
-    async def _batch(self, client: httpx.AsyncClient, question: str, texts: Sequence[str]) -> list[float]:
+        parts = (texts[start : start + self._batch_texts] for start in range(0, len(texts), self._batch_texts))
+        async with self._server.client(timeout=limit_s) as client:
+            found = await while_wanted(
+                together(self._batch(client, question, part, limit_s) for part in parts),
+                lambda: deadline.check("while the reranking server was scoring"),
+            )
+        return [score for scores in found for score in scores]
+
+    async def _batch(
+        self, client: httpx.AsyncClient, question: str, texts: Sequence[str], limit_s: float
+    ) -> list[float]:
+        body = await self._server.send(client, "POST", "/rerank", limit_s=limit_s, json=self._body(question, texts))
         try:
-            reply = await client.post(f"{self._url}/rerank", json=self._body(question, texts))
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise self._server.unreachable() from error
-        if reply.status_code != httpx.codes.OK:
-            raise self._server.refused(reply.status_code, _said(reply), asked_pause_s(reply.headers))
-        try:
-            scores = self._read(reply.json())
+            scores = self._read(json.loads(body))
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise self._server.garbage("something that is not a list of scores") from error
+            raise self._garbage("something that is not a list of scores") from error
         if scores.keys() != set(range(len(texts))):
-            raise self._server.garbage(f"scores of {len(scores)} passages instead of {len(texts)}")
+            raise self._garbage(f"scores of {len(scores)} passages instead of {len(texts)}")
         if not all(map(math.isfinite, scores.values())):
-            raise self._server.garbage("scores that are not numbers")
+            raise self._garbage("scores that are not numbers")
         return [scores[place] for place in range(len(texts))]
+
+    def _garbage(self, what: str) -> RemoteError:
+        return self._server.error("bad_reply", f"answered with {what}")
 
     # The form of request and reply, which another server may have in its own way.
     def _body(self, question: str, texts: Sequence[str]) -> dict[str, Any]:
@@ -116,10 +99,3 @@ class TEIReranker(ServerReranker):
 
     def _read(self, reply: Any) -> dict[int, float]:
         return {int(item["index"]): float(item["score"]) for item in reply}
-
-
-def _said(reply: httpx.Response) -> str:
-    try:
-        return said_by(reply.json())
-    except ValueError:
-        return ""

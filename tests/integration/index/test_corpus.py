@@ -12,13 +12,11 @@ from llama_index.core import StorageContext, VectorStoreIndex
 from llama_index.core.retrievers import AutoMergingRetriever, VectorIndexRetriever
 from llama_index.core.schema import MetadataMode
 
-from errors import CorpusLockedError, IndexDamagedError, IndexMismatchError, UnknownCorpusError
+from errors import IndexDamagedError, IndexMismatchError, UnknownCorpusError
 from index.corpus import Corpus, corpus_names
 from index.documents.sources import SourceNote
 from index.documents.span_tree import node_id
 from index.folder_stores import open_folder
-from index.layout.locations import LOCAL
-from index.layout.swap import swap_in
 from tests.fakes.corpora import MANIFEST, fill, make_corpus, stored
 from tests.fakes.embedding import WordHashEmbedding, word_vector
 from tests.fakes.words import leaves_with
@@ -42,11 +40,6 @@ def node_names(corpus: Corpus, doc_id: str) -> list[str]:
     return [node_id(document.version, position) for position in document.tree.leaves]
 
 
-def test_every_leaf_is_in_every_store(corpus: Corpus) -> None:
-    assert corpus.documents.count() == 2
-    assert corpus.documents.leaf_count() == corpus.vectors.count() == corpus.lexical_index.count() == 7
-
-
 @pytest.mark.promise("B06")
 def test_dense_search_gives_cosines_nearest_first(corpus: Corpus) -> None:
     hits = corpus.vectors.search(word_vector("Blades are long."), 7)
@@ -56,13 +49,6 @@ def test_dense_search_gives_cosines_nearest_first(corpus: Corpus) -> None:
     node = corpus.docstore.get_document(hits[0][0])
     assert node is not None
     assert node.get_content() == "Blades are long."
-
-
-def test_words_are_found_in_any_inflection_and_case(corpus: Corpus) -> None:
-    hits = leaves_with(corpus.lexical_index, "TOWER", 5)
-
-    assert len(hits) == 1
-    assert corpus.docstore.nodes([hits[0][0]])[hits[0][0]].text == "Towers are tall."
 
 
 @pytest.mark.parametrize("question", ["", "???", "🙂🙂", 'AND (OR "unclosed [title:', "the of and"])
@@ -84,10 +70,6 @@ def test_the_terms_that_each_leaf_holds_are_known(corpus: Corpus, before: int) -
     }
     assert corpus.lexical_index.held([], names.values()) == dict.fromkeys(names.values(), frozenset())
     assert corpus.lexical_index.held(["turbin"], []) == {}
-
-
-def test_rare_words_weigh_more(corpus: Corpus) -> None:
-    assert corpus.lexical_index.weight("ladder") > corpus.lexical_index.weight("turbin") > 0
 
 
 def test_a_changed_document_leaves_nothing_of_its_old_version(corpus: Corpus) -> None:
@@ -138,12 +120,6 @@ def test_the_corpus_survives_reopening(corpus: Corpus, tmp_path: Path) -> None:
     reopened.close()
 
 
-@pytest.mark.usefixtures("corpus")
-def test_an_open_corpus_is_locked(tmp_path: Path) -> None:
-    with pytest.raises(CorpusLockedError, match="'books' is in use by process"):
-        open_folder(tmp_path / "books", MANIFEST)
-
-
 def test_a_corpus_of_other_settings_is_refused_and_its_lock_is_freed(corpus: Corpus, tmp_path: Path) -> None:
     corpus.close()
     other = replace(MANIFEST, identity=replace(MANIFEST.identity, leaf_tokens=64))
@@ -169,19 +145,6 @@ def test_a_damaged_word_index_is_named(corpus: Corpus, tmp_path: Path) -> None:
         pytest.raises(IndexDamagedError, match="word index"),
     ):
         damaged.open_derived()
-
-
-def test_swapping_in_a_new_corpus_replaces_the_old_one(corpus: Corpus, tmp_path: Path) -> None:
-    corpus.close()
-    new = make_corpus(tmp_path / ".books.rebuild", {"new.md": "New text."}, WordHashEmbedding())
-    new.close()
-
-    swap_in(tmp_path / "books", LOCAL)
-
-    assert corpus_names(tmp_path) == ["books"]
-    reopened = open_folder(tmp_path / "books", MANIFEST)
-    assert list(reopened.documents.versions()) == ["new.md"]
-    reopened.close()
 
 
 @pytest.mark.usefixtures("corpus")

@@ -95,7 +95,7 @@ def test_a_reader_writes_nothing(tmp_path: Path, servers: Servers, writer: Corpu
             with pytest.raises(ReadOnlyError):
                 write()
         with pytest.raises(Exception, match=r"readonly|read-only"):
-            reader.documents.settle(["00"])  # the store itself refuses
+            reader.documents.forget_pending(["00"])  # the store itself refuses
     assert writer.documents.count() == 9
     with pytest.raises(ReadOnlyError):
         open_folder(tmp_path / "other", MANIFEST, servers, create=True, access=Reading())

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from api.jobs.ingester import Ingester
-from index.layout.access import Access, Held, Writing
+from index.layout.access import Access, Lock, Writing
 from index.layout.locations import Servers
 from index.layout.lock import CorpusLock
 from ingestion.schema import RunOptions
@@ -132,8 +132,8 @@ class BesideKeeper:
     url: str
     read_only = False
 
-    def take(self, folder: Path, servers: Servers) -> Held:  # noqa: ARG002
-        return Held(CorpusLock(folder, None).release, vectors_url=self.url)
+    def acquire(self, folder: Path, servers: Servers) -> Lock:  # noqa: ARG002
+        return Lock(CorpusLock(folder, None).release, vectors_url=self.url)
 
 
 @pytest.fixture(params=["chroma", "postgres", "keeper"])

@@ -53,18 +53,16 @@ def test_other_addresses_are_refused(url: str) -> None:
 
 @pytest.mark.parametrize("url", ["", OURS, "HTTP://SEARCH.example:7700/", "http://search.example.:7700"])
 def test_the_address_of_the_settings_may_be_named_and_keeps_its_key(url: str) -> None:
-    client = opened(url)._client  # type: ignore[attr-defined]
+    server = opened(url)._client.server  # type: ignore[attr-defined]
 
-    assert client.base_url == OURS
-    assert client.headers == {"Authorization": "Bearer k"}
+    assert (server.url, server.key) == (OURS, "k")
 
 
 @pytest.mark.parametrize("url", ["https://other.example/meili", "https://OTHER.example:443/meili/"])
 def test_an_allowed_address_gets_no_key(url: str) -> None:
-    client = opened(url, "notes")._client  # type: ignore[attr-defined]
+    server = opened(url, "notes")._client.server  # type: ignore[attr-defined]
 
-    assert client.base_url == url
-    assert client.headers == {}
+    assert (server.url, server.key) == (url.rstrip("/"), "")
 
 
 def test_of_the_server_of_the_settings_only_its_index_may_be_named() -> None:

@@ -7,7 +7,6 @@ import pytest
 
 from errors import IndexDamagedError, SourceError, StoreUnavailableError
 from query_engine.runtime.deadline import Deadline
-from sources import tries
 from sources.base import SourceQuery
 from sources.chroma import ForeignChroma, address_of
 
@@ -53,7 +52,7 @@ def test_rows_become_pages_and_rows_without_text_are_counted() -> None:
 
 
 def test_a_silent_server_is_tried_again_and_a_missing_collection_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tries, "PAUSE_S", 0.0)
+    monkeypatch.setattr("remote.PAUSE_S", 0.0)
     source, calls = source_over(StoreUnavailableError("It is down.", "Start it."), [("1", "Text.", {})])
     assert len(source.search(QUERY, Deadline(30)).pages) == 1
     assert len(calls) == 2

@@ -32,7 +32,7 @@ def server() -> Iterator[MosaicServer]:
 
 @pytest.fixture(autouse=True)
 def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tries, "PAUSE_S", 0.0)
+    monkeypatch.setattr("remote.PAUSE_S", 0.0)
     monkeypatch.setattr(tries, "ATTEMPTS", 2)
 
 
@@ -118,6 +118,6 @@ def test_a_reply_of_something_else_is_told(server: MosaicServer, reply: object) 
 def test_a_service_that_fails_is_tried_again_and_told(server: MosaicServer) -> None:
     server.fails["/search"] = 503
 
-    with pytest.raises(SourceError, match=r"'mosaic' failed \(HTTP 503\)"):
+    with pytest.raises(SourceError, match=r"'mosaic' is not available for now \(HTTP 503\)"):
         mosaic(server).search(QUERY, Deadline(30))
     assert len(server.requests) == 2

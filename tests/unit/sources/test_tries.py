@@ -4,7 +4,8 @@ import pytest
 
 from errors import OutOfTimeError, SourceError
 from query_engine.runtime.deadline import Deadline
-from sources.tries import ATTEMPTS, MAX_PAUSE_S, PassingError, try_often
+from remote import RemoteError
+from sources.tries import ATTEMPTS, try_often
 
 
 class Tried:
@@ -21,15 +22,13 @@ class Tried:
         return str(outcome)
 
 
-DOWN = PassingError(SourceError("It is down.", "Start it.", "source_unreachable"))
+DOWN = RemoteError("It is down.", "Start it.", "unreachable")
 
 
-def test_a_passing_failure_is_tried_again_after_growing_pauses() -> None:
-    once = Tried(DOWN, DOWN, DOWN, "pages")
-
-    assert try_often(once, Deadline(1000), once.pauses_s.append) == "pages"
-    assert once.pauses_s == sorted(once.pauses_s)
-    assert len(once.pauses_s) == 3
+def busy(pause_s: float) -> RemoteError:
+    error = RemoteError("It is busy.", "Wait.", "busy")
+    error.pause_s = pause_s
+    return error
 
 
 def test_the_last_failure_is_raised_as_what_it_is() -> None:
@@ -42,32 +41,14 @@ def test_the_last_failure_is_raised_as_what_it_is() -> None:
     assert once.count == ATTEMPTS
 
 
-def test_a_lasting_failure_is_not_tried_again() -> None:
-    once = Tried(SourceError("No key.", "Set it.", "source_key_refused"))
+@pytest.mark.parametrize(("pause_s", "time_s"), [(7, 3), (21, 1000)], ids=["than the deadline", "than is waited for"])
+def test_a_service_that_asks_for_a_longer_pause_is_given_up(pause_s: float, time_s: float) -> None:
+    once = Tried(busy(pause_s))
 
-    with pytest.raises(SourceError, match="No key"):
-        try_often(once, Deadline(1000), once.pauses_s.append)
+    with pytest.raises(SourceError, match="busy"):
+        try_often(once, Deadline(time_s), once.pauses_s.append)
 
-    assert once.count == 1
-
-
-def test_what_the_service_asks_to_wait_is_waited_up_to_a_limit() -> None:
-    once = Tried(PassingError(DOWN.error, 7), PassingError(DOWN.error, 1e9), "pages")
-
-    try_often(once, Deadline(1000), once.pauses_s.append)
-
-    assert 7 <= once.pauses_s[0] < 9
-    assert once.pauses_s[1] == MAX_PAUSE_S
-
-
-def test_no_pause_goes_beyond_the_deadline() -> None:
-    once = Tried(PassingError(DOWN.error, 7))
-
-    with pytest.raises(SourceError):
-        try_often(once, Deadline(3), once.pauses_s.append)
-
-    assert once.count == 1
-    assert not once.pauses_s
+    assert (once.count, once.pauses_s) == (1, [])
 
 
 def test_nobody_is_asked_for_a_client_that_has_left() -> None:

@@ -64,7 +64,7 @@ def made(tmp_path: Path) -> tuple[Path, list[tuple[str, float]]]:
     folder.parent.mkdir()
     (folder.parent / ".env").touch()
     with closing(make_corpus(folder, TEXTS, WordHashEmbedding())) as corpus:
-        corpus.settle()
+        corpus.flush()
         found = corpus.vectors.search(QUESTION, 20)
     return folder, found
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from index.vectors.chroma import WRITTEN_AFTER, open_embedded
-from index.vectors.flush import settle
+from index.vectors.flush import flush
 
 LEAVES = 1300
 VECTORS = np.random.default_rng(0).standard_normal((LEAVES, 8)).astype(np.float32)
@@ -32,7 +32,7 @@ def test_what_chroma_left_out_of_its_graph_is_written_and_found(tmp_path: Path) 
     fill(tmp_path, 0, 1200)
     assert written(tmp_path) < 1200, "Chroma writes its graph as it goes: nothing has to be settled any more"
 
-    settle(tmp_path)
+    flush(tmp_path)
 
     assert written(tmp_path) == 1200
     collection = open_embedded(tmp_path)
@@ -54,7 +54,7 @@ def test_after_a_kill_midway_the_graph_is_not_written_at_every_change(tmp_path: 
 
 
 def test_an_empty_collection_has_nothing_to_settle(tmp_path: Path) -> None:
-    settle(tmp_path)
+    flush(tmp_path)
 
     collection = open_embedded(tmp_path)
     assert collection.count() == 0

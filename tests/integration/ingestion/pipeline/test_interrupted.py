@@ -114,7 +114,7 @@ def test_records_that_move_to_a_later_file_move_with_it(library: Library) -> Non
 
     assert summary.failed == []
     assert len(library.doc_ids()) == ROWS
-    assert library.corpus.documents.source_of("r39") == "b.jsonl"
+    assert library.corpus.catalogue.sources(["r39"]) == {"r39": "b.jsonl"}
 
 
 def test_a_large_file_keeps_its_ids_while_it_is_being_committed(library: Library) -> None:
@@ -124,7 +124,7 @@ def test_a_large_file_keeps_its_ids_while_it_is_being_committed(library: Library
     summary = library.ingest()
 
     assert [failure["source"] for failure in summary.failed] == ["b.jsonl"]
-    assert library.corpus.documents.source_of("r00") == "a.jsonl"
+    assert library.corpus.catalogue.sources(["r00"]) == {"r00": "a.jsonl"}
 
 
 def test_a_file_that_goes_while_the_run_is_under_way_costs_itself(library: Library) -> None:

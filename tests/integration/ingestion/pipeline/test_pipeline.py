@@ -176,8 +176,8 @@ def test_files_that_exchange_their_records_end_with_what_they_hold(library: Libr
     summary = library.ingest()
 
     assert summary.failed == []
-    assert library.corpus.documents.source_of("a") == "two.jsonl"
-    assert library.corpus.documents.source_of("b") == "one.jsonl"
+    assert library.corpus.catalogue.sources(["a"]) == {"a": "two.jsonl"}
+    assert library.corpus.catalogue.sources(["b"]) == {"b": "one.jsonl"}
 
 
 def test_a_refused_id_does_not_keep_what_its_file_no_longer_holds(library: Library) -> None:
@@ -202,7 +202,7 @@ def test_an_id_that_its_file_gave_up_goes_to_one_file_only(library: Library) -> 
     failures = library.ingest_step_by_step()
 
     assert failures == ["The document id 'same' is taken by two.jsonl. Give one of the two another id."]
-    assert library.corpus.documents.source_of("same") == "two.jsonl"
+    assert library.corpus.catalogue.sources(["same"]) == {"same": "two.jsonl"}
 
 
 @pytest.mark.promise("E07")

@@ -78,7 +78,7 @@ def test_control_tokens_of_documents_and_questions_arrive_broken(server: Scripte
 
 FAILURES = {
     "a refused key": (Script(status=401), "llm_key_refused", "refused the key (HTTP 401)"),
-    "an unknown model": (Script(status=404), "llm_not_found", "does not know the model or the address (HTTP 404)"),
+    "an unknown model": (Script(status=404), "llm_not_found", "has nothing by this name or address (HTTP 404)"),
     "a rejected request": (Script(status=400), "llm_rejected", "rejected the request (HTTP 400): The script says so."),
     "too many requests, for long": (
         Script(status=429, headers={"Retry-After": "30"}),

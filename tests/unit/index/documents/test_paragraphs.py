@@ -56,12 +56,6 @@ def test_the_setting_bounds_them() -> None:
     assert max(sizes(split(text, splitter(paper_words=60)), text)) <= 60
 
 
-def test_other_documents_are_cut_by_the_chunk_settings() -> None:
-    text = prose(1000)
-
-    assert max(sizes(split(text, paper=False), text)) <= 128
-
-
 def test_a_sentence_that_is_too_long_is_cut_between_words_and_numbers_stay_whole() -> None:
     text = "word 1,000 km/h " * 400
     tree = split(text)

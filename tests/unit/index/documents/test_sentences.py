@@ -87,6 +87,7 @@ def test_a_long_run_of_stops_costs_no_more_than_its_length() -> None:
         "1984. Itaipu delivers its first power.",
         "12 March 1984. Itaipu delivers its first power.",
         "1984–1991. Turbines follow one by one.",
+        "March 12, 1984. Turbines follow one by one.",
         "It opened on 12. March 2024 after years.",
         "It opened on 5. Mai and closed soon.",
         "The price was EUR 1.234,56 in all.",

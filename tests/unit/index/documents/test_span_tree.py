@@ -16,14 +16,6 @@ TREE = SpanTree(
 )
 
 
-def test_leaves_are_the_last_level_in_document_order() -> None:
-    assert list(TREE.leaves) == [3, 4, 5]
-
-
-def test_children_are_known_by_parent() -> None:
-    assert TREE.children == {0: [1, 2], 1: [3, 4], 2: [5]}
-
-
 @pytest.mark.parametrize(("offset", "ordinal"), [(0, 0), (9, 0), (10, 1), (39, 2)])
 def test_an_offset_belongs_to_the_last_leaf_that_starts_before_it(offset: int, ordinal: int) -> None:
     assert TREE.ordinal_at(offset) == ordinal

@@ -39,13 +39,6 @@ def test_a_document_comes_back_as_it_was_stored(store: DocumentStore) -> None:
     assert found.tree.spans == document.tree.spans
 
 
-def test_an_announced_version_is_invisible_and_pending(store: DocumentStore) -> None:
-    store.announce(["v1"])
-
-    assert store.count() == 0
-    assert store.pending() == ["v1"]
-
-
 def test_publishing_replaces_the_old_version_and_leaves_it_pending(store: DocumentStore) -> None:
     old, new = stored("a.md", "Old text."), stored("a.md", "New text.")
     publish(store, old)
@@ -56,7 +49,7 @@ def test_publishing_replaces_the_old_version_and_leaves_it_pending(store: Docume
     assert retired == [old.version]
     assert store.versions() == {"a.md": new.version}
     assert store.pending() == [old.version]
-    store.settle(retired)
+    store.forget_pending(retired)
     assert store.pending() == []
 
 
@@ -64,7 +57,7 @@ def test_an_old_version_cannot_be_read_any_more_once_it_is_replaced(store: Docum
     old, new = stored("a.md", "Old text."), stored("a.md", "New text.")
     publish(store, old)
     assert store.get_versions([old.version])  # now it is in the cache
-    store.settle(publish(store, new))
+    store.forget_pending(publish(store, new))
 
     assert store.get_versions([old.version, new.version]).keys() == {new.version}
 

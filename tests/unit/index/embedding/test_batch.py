@@ -7,22 +7,13 @@ import numpy.typing as npt
 import pytest
 
 from index.embedding.batch import embed_documents
-from tests.fakes.embedding import WordHashEmbedding, word_vector
+from tests.fakes.embedding import WordHashEmbedding
 
 
 class ArrayEmbedding(WordHashEmbedding):
     def encode_documents(self, texts: list[str], check: Callable[[], None]) -> npt.NDArray[np.float32]:
         check()
         return np.full((len(texts), 2), 7, np.float32)
-
-
-def test_a_plain_embedder_gives_its_vectors_in_order() -> None:
-    texts = [f"number {i}" for i in range(30)]
-
-    vectors = embed_documents(WordHashEmbedding(), texts)
-
-    assert vectors.dtype == np.float32
-    assert np.allclose(vectors, [word_vector(text) for text in texts])
 
 
 def test_an_embedder_that_yields_arrays_is_asked_for_them() -> None:

@@ -80,29 +80,10 @@ def test_only_new_texts_of_a_batch_are_embedded_and_the_order_is_kept() -> None:
     assert inner.texts_embedded == 2
 
 
-async def test_an_awaited_question_is_kept_too() -> None:
+@pytest.mark.parametrize(("kept", "embedded"), [(0, 6), (2, 4), (100, 3)])
+def test_what_was_not_asked_for_lately_is_forgotten(kept: int, embedded: int) -> None:
     inner = Counting()
-    embedder = CachedEmbedding(inner, 100)
+    embedder = CachedEmbedding(inner, kept)
 
-    assert await embedder.aget_query_embedding("rotor") == embedder.get_query_embedding("rotor")
-    assert inner.questions == 1
-
-
-def test_what_was_not_asked_for_lately_is_forgotten() -> None:
-    inner = Counting()
-    embedder = CachedEmbedding(inner, 2)
-
-    for text in ("a", "b", "a", "c", "a"):
-        embedder.get_text_embedding(text)
-    assert inner.texts_embedded == 3
-
-    embedder.get_text_embedding("b")
-    assert inner.texts_embedded == 4
-
-
-def test_where_none_are_kept_each_is_embedded_each_time() -> None:
-    inner = Counting()
-    embedder = CachedEmbedding(inner, 0)
-
-    assert [embedder.get_text_embedding("a") for _ in range(2)] == [word_vector("a")] * 2
-    assert inner.texts_embedded == 2
+    assert [embedder.get_text_embedding(text) for text in "abacab"] == [word_vector(text) for text in "abacab"]
+    assert inner.texts_embedded == embedded

@@ -12,37 +12,26 @@ X86 = "processor\t: 0\nflags\t\t: fpu sse4_2 avx2 {}\nbugs\t\t: none\n"
 
 
 @pytest.mark.parametrize(
-    ("cpu_info", "fast"),
+    ("cpu_info", "int8", "bf16"),
     [
-        (X86.format("avx512f avx512_vnni"), True),
-        (X86.format("avx_vnni"), True),
-        (X86.format("amx_bf16 amx_int8"), True),
-        ("processor\t: 0\nFeatures\t: fp asimd asimddp i8mm bf16\n", True),
-        (X86.format("avx512f avx512bw"), False),
-        ("processor\t: 0\nFeatures\t: fp asimd\n", False),
+        (X86.format("avx512f avx512_vnni"), True, False),
+        (X86.format("avx_vnni avx512_bf16"), True, True),
+        (X86.format("amx_bf16 amx_int8"), True, True),
+        ("processor\t: 0\nFeatures\t: fp asimd asimddp i8mm bf16\n", True, True),
+        (X86.format("avx512f avx512bw"), False, False),
+        ("processor\t: 0\nFeatures\t: fp asimd\n", False, False),
         # Not a list of features, though the name stands in it.
-        ("model name\t: avx512_vnni\n", False),
-        ("", False),
+        ("model name\t: avx512_vnni\n", False, False),
+        ("", False, False),
+        (None, False, False),
     ],
 )
-def test_instructions_decide(cpu_info: str, fast: bool, tmp_path: Path) -> None:
+def test_instructions_decide(cpu_info: str | None, int8: bool, bf16: bool, tmp_path: Path) -> None:
     path = tmp_path / "cpuinfo"
-    path.write_text(cpu_info)
+    if cpu_info is not None:
+        path.write_text(cpu_info)
 
-    assert cpu.multiplies_int8(path) is fast
-
-
-def test_bf16_is_computed_with_where_the_cpu_has_it(tmp_path: Path) -> None:
-    with_it, without = tmp_path / "with", tmp_path / "without"
-    with_it.write_text(X86.format("avx512_bf16"))
-    without.write_text(X86.format("avx512_vnni"))
-
-    assert cpu.multiplies_bf16(with_it)
-    assert not cpu.multiplies_bf16(without)
-
-
-def test_without_the_kernels_file_nothing_is_assumed(tmp_path: Path) -> None:
-    assert not cpu.multiplies_int8(tmp_path / "missing")
+    assert (cpu.multiplies_int8(path), cpu.multiplies_bf16(path)) == (int8, bf16)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import importlib
 import importlib.util
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -122,16 +123,19 @@ def test_without_the_package_its_list_is_named(tmp_path: Path, monkeypatch: pyte
         load_embedding_model("multilingual", tmp_path)
 
 
-def test_another_form_of_file_is_refused_and_leaves_nothing(weights: Path, tmp_path: Path) -> None:
-    write_e5_file(weights, magic=b"E5S9")
+@pytest.mark.parametrize(
+    ("spoil", "told"),
+    [
+        (lambda file: write_e5_file(file, magic=b"E5S9"), "another format"),
+        (lambda file: file.write_bytes(file.read_bytes()[:500]), "Reinstall the package"),
+    ],
+    ids=["another form", "torn"],
+)
+def test_a_file_that_cannot_be_read_is_refused_and_leaves_nothing(
+    weights: Path, tmp_path: Path, spoil: Callable[[Path], object], told: str
+) -> None:
+    spoil(weights)
 
-    with pytest.raises(ModelError, match="another format"):
+    with pytest.raises(ModelError, match=told):
         load_embedding_model("multilingual", tmp_path / "cache")
     assert not list((tmp_path / "cache").glob("*-unpacked"))
-
-
-def test_a_torn_file_is_refused(weights: Path, tmp_path: Path) -> None:
-    weights.write_bytes(weights.read_bytes()[:500])
-
-    with pytest.raises(ModelError, match="Reinstall the package"):
-        load_embedding_model("multilingual", tmp_path / "cache")

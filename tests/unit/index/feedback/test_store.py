@@ -70,10 +70,6 @@ def test_a_verdict_comes_back_with_all_that_was_given(store: FeedbackStore, tmp_
     assert said == whole | {"verdict": "good", "text": "Exactly.", "at": said["at"]}
 
 
-def test_what_nobody_judged_is_not_exported(store: FeedbackStore) -> None:
-    assert list(store.judged()) == []
-
-
 def test_a_verdict_on_the_same_part_replaces_the_one_before_and_on_another_does_not(store: FeedbackStore) -> None:
     for target, verdict in (
         (WHOLE, "good"),

@@ -28,11 +28,6 @@ def test_a_second_holder_is_refused_and_told_who_holds_it_and_where_a_service_is
     lock.release()
 
 
-def test_a_released_lock_is_free(tmp_path: Path) -> None:
-    CorpusLock(tmp_path).release()
-    CorpusLock(tmp_path).release()
-
-
 def test_a_killed_holder_leaves_the_lock_free(tmp_path: Path) -> None:
     program = (
         "import sys; from pathlib import Path; from index.layout.lock import CorpusLock\n"

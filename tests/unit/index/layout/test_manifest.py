@@ -13,12 +13,6 @@ from index.layout.manifest import Manifest
 from tests.fakes.corpora import MANIFEST
 
 
-def test_a_manifest_comes_back_as_it_was_written(tmp_path: Path) -> None:
-    MANIFEST.write(tmp_path)
-
-    assert Manifest.read(tmp_path) == MANIFEST
-
-
 @pytest.mark.promise("G24")
 @pytest.mark.parametrize(
     ("change", "variable"),

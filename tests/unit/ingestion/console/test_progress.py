@@ -28,8 +28,8 @@ def test_programs_get_one_json_object_a_file() -> None:
         tell(Progress("b", None, None, 0, 8, 0, 200, 0, 0))
         tell(DONE)
 
-    begun, done = map(json.loads, stream.getvalue().splitlines())
-    assert begun["event"] == "progress"
+    started, done = map(json.loads, stream.getvalue().splitlines())
+    assert started["event"] == "progress"
     assert done.items() >= {"event": "file", "source": "b/rows.jsonl", "outcome": "failed", "bytes_total": 200}.items()
     assert done["reason"] == "Line 3 is no JSON."
     assert {"elapsed_s", "leaves_per_s", "eta_s"} <= done.keys()

@@ -1,4 +1,4 @@
-"""Batches keep the order, are bounded, and are begun ahead of their use but never further than allowed."""
+"""Batches keep the order, are bounded, and are started ahead of their use but never further than allowed."""
 
 from ingestion.pipeline.batching import begun_ahead, grouped
 
@@ -14,25 +14,25 @@ def test_nothing_makes_no_group() -> None:
 
 
 def test_items_are_begun_ahead_of_their_use_and_yielded_in_order() -> None:
-    begun: list[int] = []
+    started: list[int] = []
 
     def begin(item: int) -> int:
-        begun.append(item)
+        started.append(item)
         return item * 10
 
     results = begun_ahead(range(6), begin, lambda: 2)
 
     assert next(results) == 0
-    assert begun == [0, 1, 2]
+    assert started == [0, 1, 2]
     assert next(results) == 10
-    assert begun == [0, 1, 2, 3]
+    assert started == [0, 1, 2, 3]
     assert list(results) == [20, 30, 40, 50]
 
 
 def test_with_no_room_ahead_each_item_is_begun_when_it_is_asked_for() -> None:
-    begun: list[int] = []
-    results = begun_ahead(range(3), begun.append, lambda: 0)
+    started: list[int] = []
+    results = begun_ahead(range(3), started.append, lambda: 0)
 
     next(results)
 
-    assert begun == [0]
+    assert started == [0]

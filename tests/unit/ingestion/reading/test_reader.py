@@ -244,7 +244,7 @@ def test_two_files_cannot_be_read_at_once() -> None:
         next(first)
         next(reader.read(file_named("b.txt")))
 
-        with pytest.raises(RuntimeError, match="Another request was begun"):
+        with pytest.raises(RuntimeError, match="Another request was started"):
             list(first)
 
 
