@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from io import BufferedReader
 
 from errors import (
-    OriginalChangedError,
-    OriginalGoneError,
     PageUnavailableError,
+    RagError,
     UnreadableError,
 )
 from index.corpus import Corpus
@@ -78,7 +77,7 @@ class OpenedOriginal:
         """Yield the file, and close it.
 
         Raises:
-            OriginalChangedError: somebody wrote into it meanwhile.
+            RagError: somebody wrote into it meanwhile.
         """
         with self.file:
             before = _state(self.file)
@@ -98,13 +97,12 @@ def open_original(note: SourceNote, paper_words: int) -> OpenedOriginal:
     """Open the file, and compare its hash with that of the time when it was read.
 
     Raises:
-        OriginalGoneError: it is gone, or a link or something else is in its place.
-        OriginalChangedError: it holds something else.
+        RagError: it is gone, or a link or something else is in its place, or it holds something else.
     """
     try:
         file = open_plain(note.path)
     except UnreadableError as error:
-        raise OriginalGoneError(error.fact, "Put the file back, or ingest its folder with --prune.") from error
+        raise RagError(error.fact, "Put the file back, or ingest its folder with --prune.", "original_gone") from error
     digest, before = hashlib.sha256(), _state(file)
     while piece := file.read(_PIECE_BYTES):
         digest.update(piece)
@@ -121,5 +119,5 @@ def _state(file: BufferedReader) -> tuple[int, int]:
     return status.st_size, status.st_mtime_ns
 
 
-def _changed() -> OriginalChangedError:
-    return OriginalChangedError("The file has changed since it was read.", INGEST_AGAIN)
+def _changed() -> RagError:
+    return RagError("The file has changed since it was read.", INGEST_AGAIN, "original_changed")

@@ -116,8 +116,7 @@ class QuestionRunner:
         """Put a question to the engine of a corpus.
 
         Raises:
-            UnknownWriterError: there is no such writer.
-            TooManyQuestionsError: there is neither a slot nor room in the queue.
+            RagError: there is no such writer; or there is neither a slot nor room in the queue.
             CorpusError: the named corpus does not exist, or it cannot be opened.
             OutOfTimeError: the corpus could not be opened in time.
         """
@@ -137,8 +136,7 @@ class QuestionRunner:
         """Put a question to the sources if they answer in place of `corpus`; return None if they do not.
 
         Raises:
-            UnknownWriterError: there is no such writer.
-            TooManyQuestionsError: there is neither a slot nor room in the queue.
+            RagError: there is no such writer; or there is neither a slot nor room in the queue.
         """
         web, settings = self._service.sources_for(corpus), self._service.settings
         if web is None:
@@ -162,7 +160,7 @@ class QuestionRunner:
             writer: of the engine; None leaves it to the settings.
 
         Raises:
-            UnknownWriterError, TooManyQuestionsError, CorpusError, OutOfTimeError: as for `ask`.
+            RagError, CorpusError, OutOfTimeError: as for `ask`.
         """
         place, deadline = self._enter(writer)
         try:
@@ -183,8 +181,8 @@ class QuestionRunner:
             writer: of the events; None leaves it to the settings.
 
         Raises:
-            UnknownWriterError: there is no such writer; once the stream has begun it would be too late to say.
-            TooManyQuestionsError: there is neither a slot nor room in the queue.
+            RagError: there is no such writer, which would be too late to say once the stream has begun; or there is
+                neither a slot nor room in the queue.
         """
         place, deadline = self._enter(writer)
         self._events = self._in_turn(place, deadline, make)
@@ -203,7 +201,7 @@ class QuestionRunner:
         Raises:
             ClientDisconnect: the client of `request` left.
             OutOfTimeError: the time was over, in the queue or at work.
-            TooManyQuestionsError, CorpusError: as for `ask`; the default corpus is not excused.
+            RagError, CorpusError: as for `ask`; the default corpus is not excused.
             Exception: from `work`.
         """
         place, deadline = self._enter()

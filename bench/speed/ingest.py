@@ -163,20 +163,20 @@ class Programs:
         self._model_dir = model_dir
 
     def stock(self, folder: Path, index: Path) -> Ingested:
-        """Run `bench/baseline/llamaindex.py`; raises ProgramFailedError."""
+        """Run `bench/baseline/llamaindex.py`; raises RagError."""
         run = run_python(["-m", "bench.baseline.llamaindex", str(folder), str(index), str(self._model_dir)], {})
         return _ingested(run, index)
 
     def ours(self, folder: Path, index: Path) -> Ingested:
-        """Run `python -m ingestion`; raises ProgramFailedError."""
+        """Run `python -m ingestion`; raises RagError."""
         return _ingested(run_python(["-m", "ingestion", str(folder), "--corpus", CORPUS], _variables(index)), index)
 
     def query_s(self, index: Path) -> float:
-        """Run `python -m query_engine`; raises ProgramFailedError."""
+        """Run `python -m query_engine`; raises RagError."""
         return run_python(["-m", "query_engine", "--corpus", CORPUS, "--", self._question], _variables(index)).wall_s
 
     def ready_s(self, index: Path) -> float:
-        """Run `python main.py`; raises ProgramFailedError."""
+        """Run `python main.py`; raises RagError."""
         return seconds_until_ready([str(MAIN)], _variables(index))
 
 
@@ -190,7 +190,7 @@ def measure(measured: Measured, programs: Programs, scratch: Path, repeats: int)
         repeats: at least 1.
 
     Raises:
-        ProgramFailedError: a program failed, so its figures mean nothing.
+        RagError: a program failed, so its figures mean nothing.
     """
 
     def stock(number: int) -> None:

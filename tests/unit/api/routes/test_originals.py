@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from errors import OriginalChangedError
 from index.documents.sources import SourceNote
 from index.documents.span_tree import SpanTree
 from index.documents.store import Document, StoredDocument
 from ingestion.originals import open_original, salt_of
+from tests.failing import failing
 from tests.fakes.engines import FakeEngine
 from tests.fakes.http import client_of
 
@@ -101,7 +101,7 @@ def test_a_file_that_changes_while_it_is_sent_breaks_off(tmp_path: Path) -> None
     assert next(pieces) == DATA[:1_000_000]
     (tmp_path / NAME).write_bytes(b"x")
 
-    with pytest.raises(OriginalChangedError):
+    with failing("original_changed"):
         list(pieces)
 
 
