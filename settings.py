@@ -38,7 +38,6 @@ from setting_groups import (
     IngestSettings,
     JudgeSettings,
     LLMSettings,
-    McpSettings,
     Mode,
     PipelinesSettings,
     RerankSettings,
@@ -69,7 +68,6 @@ __all__ = [
     "IngestSettings",
     "JudgeSettings",
     "LLMSettings",
-    "McpSettings",
     "Mode",
     "PipelinesSettings",
     "RerankSettings",
@@ -89,7 +87,6 @@ PREFIX = "RAG_"
 HOME = Path(__file__).resolve().parent
 
 
-_OPTIONS = "Name the option in RAG_SOURCES__{}_OPTIONS."
 # Settings that another one replaces -> what to do instead.
 GONE = {
     "RAG_RETRIEVAL__FUSION": "Set RAG_RETRIEVAL__DENSE_SHARE in place of `plain`; unset, all evidence counts.",
@@ -102,10 +99,20 @@ GONE = {
     "RAG_LLM__GROUNDING": "Unset it: what no source holds is marked, and nothing is hidden.",
     "RAG_LLM__LONG_EVIDENCE": "Unset it; RAG_ANSWER__MAX_CONTEXT_CHARS says how much a model reads.",
     "RAG_ANSWER__SPELLING": "Unset it: words are searched for as they are typed.",
+    "RAG_INGEST__PAPER_WORDS": "Unset it: papers are cut into paragraphs of up to 250 words.",
+    "RAG_INGEST__UPLOAD_DIR": "Unset it, and move the folder to `.uploads` in RAG_INDEX__DIR.",
+    "RAG_ANSWER__QUOTE_CHARS": "Unset it: a quoted window holds up to 700 characters.",
+    "RAG_EMBED__PROVIDER": "Unset it: a server embeds where RAG_EMBED__BASE_URL is set.",
+    "RAG_MCP__ENABLED": "Unset it: `/mcp` is served, and asks for the same keys as other routes.",
+    "RAG_STUDY__ENABLED": "Set RAG_STUDY__NOTES=events.",
+    "RAG_STUDY__TEXTS": "Set RAG_STUDY__NOTES=texts.",
+    "RAG_SOURCES__MEILISEARCH_INDEX": "Name the index in RAG_SOURCES__MEILISEARCH_URL, as `http://HOST:7700#INDEX`.",
+    "RAG_SOURCES__CHROMA_COLLECTION": "Name it in RAG_SOURCES__CHROMA_URL, as `http://HOST:8000#COLLECTION`.",
+    "RAG_SOURCES__MOSAIC_INDEX": "Name the index in RAG_SOURCES__MOSAIC_URL, as `https://HOST/api#INDEX`.",
 } | {
-    f"{PREFIX}SOURCES__{name}": _OPTIONS.format(name.partition("_")[0])
-    for name in "CLUEWEB_CW22_A CLUEWEB_COMPLEXITY CLUEWEB_SHARD_IDS CLUEWEB_RERANK FINEWEB_COMPLEXITY "
-    "FINEWEB_NUM_OF_SHARDS".split()
+    f"{PREFIX}SOURCES__{name}": f"Name the option in RAG_SOURCES__{name.partition('_')[0]}_URL, as `?complexity=5`."
+    for name in "CLUEWEB_CW22_A CLUEWEB_COMPLEXITY CLUEWEB_SHARD_IDS CLUEWEB_RERANK CLUEWEB_OPTIONS FINEWEB_COMPLEXITY "
+    "FINEWEB_NUM_OF_SHARDS FINEWEB_OPTIONS".split()
 }
 
 
@@ -126,7 +133,6 @@ class Settings(Group):
     cache: CacheSettings = CacheSettings()
     feedback: FeedbackSettings = FeedbackSettings()
     study: StudySettings = StudySettings()
-    mcp: McpSettings = McpSettings()
     pipelines: PipelinesSettings = PipelinesSettings()
     judge: JudgeSettings = JudgeSettings()
     bench: BenchSettings = BenchSettings()

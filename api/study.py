@@ -69,10 +69,10 @@ class Study:
         Raises:
             RagError: there is no study.
         """
-        if not self.settings.enabled:
+        if self.settings.notes == "nothing":
             raise RagError(
                 "This service notes no user study.",
-                "Set RAG_STUDY__ENABLED=true and start it again.",
+                "Set RAG_STUDY__NOTES=events and start it again.",
                 "study_unavailable",
             )
         self._writer.wait()
@@ -123,7 +123,7 @@ class StudyNotes:
                     MutableHeaders(scope=message).append("set-cookie", cookie)
             await send(message)
 
-        texts = self._study.settings.texts
+        texts = self._study.settings.notes == "texts"
         await self._app(scope, reading if texts or kind == "verdict" else receive, sending)
         if 0 < status < _FIRST_ERROR:
             seconds = round(max(0.0, self._clock() - began_s), 3)

@@ -17,6 +17,7 @@ from errors import (
     UnreadableError,
 )
 from index.corpus import Corpus
+from index.documents.paragraphs import PAPER_WORDS
 from index.documents.sources import SourceNote
 from index.documents.store import Document, Metadata
 from ingestion.reading.files import open_plain
@@ -44,21 +45,20 @@ def original_of(corpus: Corpus, document: Document) -> Original:
     note = original_note(corpus, document)
     if note is None:
         raise PageUnavailableError(UNKNOWN_FILE, INGEST_AGAIN)
-    salt = salt_of(note.options.get("metadata"), "", 0)
+    salt = salt_of(note.options.get("metadata"), "")
     return Original(str(note.path), (note.digest or "").partition("/")[0], salt, len(document.pages))
 
 
-def salt_of(metadata: Metadata | None, file: str, paper_words: int) -> str:
+def salt_of(metadata: Metadata | None, file: str) -> str:
     """Return what is hashed after the bytes of a file: what else decides its documents.
 
     Args:
         metadata: that the run added.
         file: its path below the ingested folder.
-        paper_words: of a paragraph, if it is a paper.
     """
     salt = json.dumps(metadata, sort_keys=True) if metadata else ""
     is_paper = paper_name(file, anything="topic" in (metadata or {}))
-    return f"{salt}{paper_words} words" if is_paper else salt
+    return f"{salt}{PAPER_WORDS} words" if is_paper else salt
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ def original_note(corpus: Corpus, document: Document) -> SourceNote | None:
     return note if note is not None and note.digest is not None else None
 
 
-def open_original(note: SourceNote, paper_words: int) -> OpenedOriginal:
+def open_original(note: SourceNote) -> OpenedOriginal:
     """Open the file, and compare its hash with that of the time when it was read.
 
     Raises:
@@ -106,7 +106,7 @@ def open_original(note: SourceNote, paper_words: int) -> OpenedOriginal:
     digest, before = hashlib.sha256(), _state(file)
     while piece := file.read(_PIECE_BYTES):
         digest.update(piece)
-    digest.update(salt_of(note.options.get("metadata"), note.file, paper_words).encode())
+    digest.update(salt_of(note.options.get("metadata"), note.file).encode())
     if not (note.digest or "").startswith(f"{digest.hexdigest()[:DIGEST_CHARS]}/") or _state(file) != before:
         file.close()
         raise _changed()

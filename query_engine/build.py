@@ -451,7 +451,7 @@ class Engines:
         answer = self._settings.answer
         documents = stored_documents(corpus.documents)
         embedder = FollowedEmbedding(lambda: [self._loaded(self.embeddings.recorded(one)) for one in corpus.models()])
-        reader = LeafReader(self._passage_reader, documents, corpus.lexical_index, embedder, answer.quote_chars)
+        reader = LeafReader(self._passage_reader, documents, corpus.lexical_index, embedder)
         quoting = ExtractiveSynthesizer(reader)
         settings = self._settings
         # A language model decides itself whether the passages answer.

@@ -45,7 +45,7 @@ def original(
         note = original_note(engine.corpus, documents.stored_in(engine.corpus, doc_id))
     if note is None:
         raise RagError(UNKNOWN_FILE, INGEST_AGAIN, "original_unavailable")
-    opened = open_original(note, service.settings.ingest.paper_words)
+    opened = open_original(note)
     headers = {
         "Content-Disposition": _attachment(PurePosixPath(note.file).name),
         "Content-Length": str(opened.size),

@@ -95,7 +95,8 @@ class KeyGate:
         if key is None:
             if scope["path"] in OPEN_PATHS:
                 return NOBODY
-            raise RagError(FACT, REMEDY, "key_refused" if scope["path"] in ASK_XDD_PATHS else "key_needed")
+            code = "key_refused" if scope["path"] in ASK_XDD_PATHS else "key_needed"
+            raise RagError(FACT, REMEDY, code)
         rate = None if key.rate is None else parse(key.rate)
         if rate is not None and not self._limiter.hit(rate, key.sha256):
             again_at = self._limiter.get_window_stats(rate, key.sha256).reset_time

@@ -54,7 +54,7 @@ class _Models:
         from index.embedding.token_vectors import TokenEncoder  # noqa: PLC0415
 
         embed = self._settings.embed
-        model = load_embedding_model(embed.plain_model if embed.provider == "local" else "minilm", embed.cache_dir)
+        model = load_embedding_model("minilm" if embed.base_url else embed.plain_model, embed.cache_dir)
         return TokenEncoder(
             model, precision=resolved(embed.precision), cache_dir=embed.cache_dir, threads=embed.threads
         )

@@ -31,7 +31,11 @@ def test_a_default_pipeline_that_is_no_object_is_refused_by_its_name(given: str)
     ("name", "remedy"),
     [
         ("RAG_RETRIEVAL__FUSION", "RAG_RETRIEVAL__DENSE_SHARE"),
-        ("RAG_SOURCES__CLUEWEB_RERANK", "RAG_SOURCES__CLUEWEB_OPTIONS"),
+        ("RAG_SOURCES__CLUEWEB_RERANK", "RAG_SOURCES__CLUEWEB_URL"),
+        ("RAG_SOURCES__FINEWEB_OPTIONS", "RAG_SOURCES__FINEWEB_URL"),
+        ("RAG_SOURCES__MEILISEARCH_INDEX", "#INDEX"),
+        ("RAG_STUDY__TEXTS", "RAG_STUDY__NOTES=texts"),
+        ("RAG_EMBED__PROVIDER", "RAG_EMBED__BASE_URL"),
         ("RAG_ANSWER__SPELLING", "Unset it"),
     ],
 )

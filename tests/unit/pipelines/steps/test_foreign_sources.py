@@ -101,7 +101,7 @@ def test_clueweb_fineweb_and_meilisearch() -> None:
     documents = [Document("betz.md", "Betz", "Betz\n\nAlbert Betz published the limit of wind turbines in 1919.")]
     with SearchService(documents, "secret") as service:
         settings = {"clueweb_url": service.url, "clueweb_key": "secret", "fineweb_url": service.url}
-        settings |= {"meilisearch_url": service.url, "meilisearch_index": "pages"}
+        settings |= {"meilisearch_url": f"{service.url}#pages"}
         for step in ("clueweb_datasource", "fineweb_datasource", "meili_datasource"):
             state = run((step, {"limit": 3}), query="limit of wind turbines", **settings)
             assert state.values("full-text") == [documents[0].text], step
