@@ -110,9 +110,6 @@ class ServeSettings(Group):
     chat_links: bool = Field(
         True, description="In chat completions, make each `[n]` a link and end the answer with a list of sources."
     )
-    evaluate_references: bool = Field(
-        False, description="End `generated_response` of `/evaluate` with the address of each `[n]`."
-    )
     preset_questions: dict[str, list[str] | dict[str, list[str]]] = Field(
         {},
         description="Questions that the web page offers, by corpus and perhaps by topic, as JSON or the path of a JSON "

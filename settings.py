@@ -102,6 +102,7 @@ GONE = {
     "RAG_INGEST__PAPER_WORDS": "Unset it: papers are cut into paragraphs of up to 250 words.",
     "RAG_INGEST__UPLOAD_DIR": "Unset it, and move the folder to `.uploads` in RAG_INDEX__DIR.",
     "RAG_ANSWER__QUOTE_CHARS": "Unset it: a quoted window holds up to 700 characters.",
+    "RAG_SERVE__EVALUATE_REFERENCES": "Unset it: `citations` holds the addresses, and a report ends with them.",
     "RAG_EMBED__PROVIDER": "Unset it: a server embeds where RAG_EMBED__BASE_URL is set.",
     "RAG_MCP__ENABLED": "Unset it: `/mcp` is served, and asks for the same keys as other routes.",
     "RAG_STUDY__ENABLED": "Set RAG_STUDY__NOTES=events.",

@@ -12,7 +12,6 @@ from errors import UnreadableError
 from index.documents.span_tree import SpanTree
 from index.documents.splitter import TreeSplitter
 from index.documents.store import Document
-from ingestion import originals
 from ingestion.reading.reader import Reader
 from settings import IngestSettings
 from tests.fakes.library import Library
@@ -80,17 +79,6 @@ def test_a_changed_file_replaces_its_old_version(library: Library) -> None:
     assert (summary.changed, summary.unchanged) == (1, 1)
     assert leaves_with(library.corpus.lexical_index, "dams", 5) == []
     assert len(leaves_with(library.corpus.lexical_index, "canals", 5)) == 1
-
-
-def test_papers_alone_are_read_again_when_their_paragraphs_change(
-    library: Library, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (library.files / f"{'5e7b1f2a' * 3}.txt").write_text("The SIDARTHE model has eight stages.\n")
-    library.ingest()
-    monkeypatch.setattr(originals, "PAPER_WORDS", 100)
-    changed = library.ingest()
-
-    assert (changed.changed, changed.unchanged) == (1, 2)
 
 
 def test_a_file_is_read_again_when_one_that_it_includes_changes(library: Library) -> None:
