@@ -24,7 +24,7 @@ MEASUREMENTS = {
     "ablate": ("quality.ablate", "what each part of the answer path adds"),
     "pdf-tables": ("quality.pdf_tables.measure", "cells of tables in PDFs that get the right names of their columns"),
     "trace": ("trace", "how many files, functions and async generators one question enters"),
-    "ingest": ("speed.ingest", "time, memory and disk of ingestion, speed of each format, damaged files"),
+    "ingest": ("speed.ingest", "time, memory and disk of ingestion"),
     "growth": ("speed.growth", "what a question costs as the corpus grows: time, CPU, memory, disk, opening"),
     "load": ("speed.load", "time of whole answers by /run, for several numbers of clients and workers"),
 }

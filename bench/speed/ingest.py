@@ -106,20 +106,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "each line shuffled",
         metavar="K",
     )
-    parser.add_argument(
-        "--formats",
-        action="store_true",
-        help="instead read --documents made files of each format, then ingest damaged and hostile ones; exit code 1 if "
-        "any of them does harm",
-    )
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
-    """Measure each set, print one table; or measure formats."""
-    if arguments.formats:
-        from bench.speed import formats  # noqa: PLC0415  # reads files in this process, which should use little memory
-
-        return formats.run(settings, arguments.documents, arguments.repeats)
+    """Measure each set, print one table."""
     sizes = {"documents": arguments.documents, "repeats": arguments.repeats, "scale": arguments.scale}
     measured = [measure_set(data_set, settings, **sizes) for data_set in choose_sets(arguments)]
     print(f"{table(measured)}\n\nMedian (smallest–largest) of {arguments.repeats} runs in turn. {made_on()}")
