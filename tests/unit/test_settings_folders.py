@@ -27,7 +27,6 @@ def test_default_folders_lie_in_the_checkout(elsewhere: Path) -> None:
     assert found.index.dir == elsewhere / "checkout/var/index"
     assert found.embed.cache_dir == elsewhere / "checkout/var/models"
     assert found.judge.cache_dir == elsewhere / "checkout/var/judge"
-    assert found.bench.dir == elsewhere / "checkout/var/bench"
     assert found.ingest.root is None
 
 
