@@ -153,11 +153,8 @@ def _chroma(settings: SourcesSettings, embed: Embed) -> Source:
 def _place(source: str, part: str, url: str | None) -> tuple[str, str]:
     """Return the server of an address, and what is searched there."""
     server, searched = urldefrag(_needed(source, "url", url))
-    if not searched:
-        raise SettingsError(
-            f"The source {source!r} has no {part}.",
-            f"Name one in the step, or behind a `#` in RAG_SOURCES__{source.upper()}_URL.",
-        )
+    if not searched:  # the settings name one, a step may name a server alone
+        raise SettingsError(f"The source {source!r} has no {part}.", "Name one in the step.")
     return server, searched
 
 

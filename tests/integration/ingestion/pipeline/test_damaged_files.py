@@ -9,10 +9,11 @@ import pytest
 
 from index.build import Embeddings, open_corpus
 from ingestion.build import ingest
+from ingestion.reading.format_table import FORMATS, IMAGES
 from ingestion.reading.sandbox import KILLED, TOO_LONG
 from settings import EmbedSettings, IndexSettings, IngestSettings, Settings
 from tests.zoo.damage import damaged, hostile
-from tests.zoo.kinds import KINDS
+from tests.zoo.kinds import KINDS, PICTURES
 
 CORPUS = "zoo"
 SEED, FLIPS = 7, 1
@@ -71,3 +72,10 @@ def written(folder: Path) -> tuple[dict[str, str], list[str]]:
         bad.append(f"{suffix[1:]}/{name}")
         (folder / bad[-1]).write_bytes(data)
     return healthy, bad
+
+
+def test_every_suffix_that_is_read_has_a_file() -> None:
+    refused = {name for name, kind in FORMATS.items() if kind == "ole"}
+    further_sections = {f".{section}" for section in range(2, 10)}
+
+    assert {*FORMATS, *IMAGES} - refused - further_sections <= {*KINDS, *PICTURES, ".jpeg", ".tif"}
