@@ -1,7 +1,8 @@
-"""Every foreseen failure, a class each below `RagError`: a fact, a remedy and a stable code.
+"""Every foreseen failure is a `RagError`: a fact, a remedy and a stable code.
 
-Anything else that escapes is a bug of ours. Two edges translate this tree and nothing else does:
-`api/errors.py` to HTTP status codes, `run_command` below to exit codes.
+A class of its own is for what some code catches or asks for by itself; what clients alone tell apart is a code:
+`RagError(fact, remedy, "unknown_task")`. Anything else that escapes is a bug of ours. Two edges translate failures and
+nothing else does: `api/errors.py` to HTTP status codes, `run_command` below to exit codes.
 """
 
 import json
@@ -58,7 +59,7 @@ class RagError(Exception):
     code: str = "rag_error"
 
     def __init__(self, fact: str, remedy: str, code: str | None = None) -> None:
-        """Args: `code`, where a class tells several ways to fail apart; None takes its own."""
+        """Args: `code` tells the ways to fail apart within a class; None takes the class's own."""
         super().__init__(fact, remedy)
         self.code = code or self.code
 
@@ -96,6 +97,15 @@ class CorpusError(RagError):
 
     code = "corpus_error"
     store: str | None = None
+
+    @classmethod
+    def read_only(cls, name: str) -> "CorpusError":
+        """Name the corpus that shall not be written here: another process writes."""
+        return cls(
+            f"This process only reads: it cannot write into corpus {name!r}.",
+            "Ask the service that runs with RAG_SERVE__ROLE=writer.",
+            "read_only",
+        )
 
 
 class UnknownCorpusError(CorpusError):
@@ -155,36 +165,10 @@ class StoreUnavailableError(CorpusError):
     code = "store_unavailable"
 
 
-class WriterUnavailableError(CorpusError):
-    """The process that writes does not answer."""
-
-    code = "writer_unavailable"
-
-
-class ReadOnlyError(CorpusError):
-    """This process only reads the corpus; another one writes."""
-
-    code = "read_only"
-
-    @classmethod
-    def of(cls, corpus: str) -> "ReadOnlyError":
-        """Name the corpus that shall not be written here."""
-        return cls(
-            f"This process only reads: it cannot write into corpus {corpus!r}.",
-            "Ask the service that runs with RAG_SERVE__ROLE=writer.",
-        )
-
-
 class TooManyCorporaError(CorpusError):
     """So many corpora are in use that no other one can be opened: the process may open no more files."""
 
     code = "too_many_corpora"
-
-
-class BackupError(CorpusError):
-    """A corpus cannot be saved there or as it is, or what shall be restored is not a whole backup."""
-
-    code = "bad_backup"
 
 
 class UnreadableError(RagError):
@@ -243,40 +227,10 @@ class QuestionError(RagError):
     code = "bad_question"
 
 
-class UnknownDocumentError(RagError):
-    """The named document is not in the corpus."""
-
-    code = "unknown_document"
-
-
 class PageUnavailableError(RagError):
     """A page of a document cannot be shown as it looks; its text can."""
 
     code = "page_unavailable"
-
-
-class OriginalUnavailableError(RagError):
-    """The file that a document was read from is unknown, or downloads are switched off."""
-
-    code = "original_unavailable"
-
-
-class OriginalGoneError(OriginalUnavailableError):
-    """The file that a document was read from is not where it was."""
-
-    code = "original_gone"
-
-
-class OriginalChangedError(OriginalUnavailableError):
-    """The file that a document was read from has changed since."""
-
-    code = "original_changed"
-
-
-class TooManyPagesError(RagError):
-    """So many pages are waiting to be drawn that no other one is taken."""
-
-    code = "too_many_pages"
 
 
 class IngestRefusedError(RagError):
@@ -295,65 +249,6 @@ class UnknownPathError(RagError):
     """There is nothing at the path that shall be ingested."""
 
     code = "unknown_path"
-
-
-class UnknownJobError(RagError):
-    """There is no such ingestion job."""
-
-    code = "unknown_job"
-
-
-class JobInterruptedError(RagError):
-    """An ingestion job ended with the process that ran it. What it had committed stays."""
-
-    code = "job_interrupted"
-
-
-class TooManyJobsError(RagError):
-    """Too many ingestion jobs are waiting already."""
-
-    code = "too_many_jobs"
-
-
-class TooManyQuestionsError(RagError):
-    """So many questions are being answered and waiting that no other one is taken."""
-
-    code = "too_many_questions"
-
-
-class NothingFoundError(RagError):
-    """No paragraph meets what was asked, on routes where that is an error."""
-
-    code = "nothing_found"
-
-
-class UnknownWriterError(RagError):
-    """A client names a writer that the service does not have."""
-
-    code = "unknown_writer"
-
-    @classmethod
-    def of(cls, name: str, known: list[str]) -> "UnknownWriterError":
-        """Name the writer, and those that may be named."""
-        return cls(f"This service has no writer {name!r}.", f"Name one of {', '.join(known)}, or leave it out.")
-
-
-class KeyNeededError(RagError):
-    """A client sent no key, or one that the service does not know."""
-
-    code = "key_needed"
-
-
-class KeyRefusedError(RagError):
-    """The same on the routes of ASK-xDD."""
-
-    code = "key_refused"
-
-
-class KeyScopeError(RagError):
-    """A client's key is not for what it asks, or not for this corpus."""
-
-    code = "key_scope"
 
 
 class TooManyRequestsError(RagError):
@@ -377,34 +272,10 @@ class UnknownAnswerError(RagError):
     code = "unknown_answer"
 
 
-class FeedbackError(RagError):
-    """Feedback cannot be taken or read: it is off, or its file is damaged."""
-
-    code = "feedback_unavailable"
-
-
-class StudyError(RagError):
-    """A user study cannot be noted or read: it is off, or its file is damaged."""
-
-    code = "study_unavailable"
-
-
-class TooMuchFeedbackError(FeedbackError):
-    """An answer has as many verdicts as are kept."""
-
-    code = "too_much_feedback"
-
-
 class HostRefusedError(RagError):
     """A request names a host, or comes from a web page, that the settings do not allow."""
 
     code = "host_refused"
-
-
-class CorpusBusyError(RagError):
-    """An ingestion of this process is writing into the corpus."""
-
-    code = "corpus_busy"
 
 
 class PipelineError(RagError):
@@ -423,42 +294,6 @@ class TaskCancelledError(RagError):
     """A task was cancelled while a step of it ran."""
 
     code = "task_cancelled"
-
-
-class UnknownTaskError(RagError):
-    """There is no such task."""
-
-    code = "unknown_task"
-
-
-class UnknownPipelineError(RagError):
-    """There is no such saved pipeline."""
-
-    code = "unknown_pipeline"
-
-
-class UnknownChatError(RagError):
-    """There is no such chat."""
-
-    code = "unknown_chat"
-
-
-class UnfinishedTaskError(RagError):
-    """A task has no results to chat over: it waits, runs, failed or was cancelled."""
-
-    code = "task_unfinished"
-
-
-class UnknownRunError(RagError):
-    """There is no such evaluation run, or it has no report that can be shown, or the service shows no runs."""
-
-    code = "unknown_run"
-
-
-class TooManyTasksError(RagError):
-    """So many tasks are waiting, or so many pipelines or chats are kept, that no other one is taken."""
-
-    code = "too_many_tasks"
 
 
 class TasksUnavailableError(RagError):

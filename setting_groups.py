@@ -26,7 +26,7 @@ REQUESTS_PER_CONNECTION = 8
 MIN_KEY_CHARS = 16
 # What the prompt `short` promises.
 SHORT_WORDS = 50
-OPTIONS = r"^\w+=[^=&\s]+(&\w+=[^=&\s]+)*$"
+URL_OPTIONS = r"^https?://[^\s?#]+(\?\w+=[^=&\s#]+(&\w+=[^=&\s#]+)*)?$"
 CORPUS_NAME = r"^[a-z0-9][a-z0-9_-]{0,62}$"
 # One corpus, several as `a+b`, or all.
 CORPORA_NAME = r"^([a-z0-9][a-z0-9_-]{0,62}(\+[a-z0-9][a-z0-9_-]{0,62}){0,63}|\*)$"
@@ -109,9 +109,6 @@ class ServeSettings(Group):
     )
     chat_links: bool = Field(
         True, description="In chat completions, make each `[n]` a link and end the answer with a list of sources."
-    )
-    evaluate_references: bool = Field(
-        False, description="End `generated_response` of `/evaluate` with the address of each `[n]`."
     )
     preset_questions: dict[str, list[str] | dict[str, list[str]]] = Field(
         {},
@@ -199,17 +196,16 @@ class ChunkSettings(Group):
 class EmbedSettings(Group):
     """How text becomes vectors."""
 
-    provider: Literal["local", "openai"] = Field(
-        "local", description="`local` runs the model here; `openai` asks a server that has `/v1/embeddings`."
-    )
     model: str = Field(
         "auto",
         description="`minilm` for English or `multilingual` (both packaged), a local folder, or a Hugging Face hub id; "
-        "`auto` chooses between the first two by each corpus's first documents (on a GPU always `minilm`). With "
-        "`openai` its name there.",
+        "`auto` chooses between the first two by each corpus's first documents (on a GPU always `minilm`). On a "
+        "server its name there.",
     )
     base_url: str | None = Field(
-        None, pattern=r"^https?://", description="Embedding server of `openai`; `/embeddings` is appended."
+        None,
+        pattern=r"^https?://",
+        description="Server that embeds in place of this machine; `/embeddings` is appended.",
     )
     api_key: SecretStr | None = Field(None, description="API key of that server.")
     dimensions: int | None = Field(
@@ -248,7 +244,7 @@ class EmbedSettings(Group):
     @property
     def chooses(self) -> bool:
         """Whether each corpus has the packaged model that fits its languages."""
-        return (self.provider, self.model, self.device) == ("local", AUTO, "cpu")
+        return (self.base_url, self.model, self.device) == (None, AUTO, "cpu")
 
     @property
     def plain_model(self) -> str:
@@ -270,10 +266,6 @@ class IngestSettings(Group):
     root: Path | None = Field(
         None, description="Folder that HTTP clients may ingest from, in addition to what `--ingest` named."
     )
-    upload_dir: Path | None = Field(
-        None,
-        description="Folder that keeps the files of `POST /documents`; `.uploads` in the index folder if unset.",
-    )
     hard_links: bool = Field(
         False,
         description="Read files that have further names (hard links) too, although one of them may lie in a folder "
@@ -293,12 +285,6 @@ class IngestSettings(Group):
     )
     max_document_chars: int = Field(
         20_000_000, ge=1000, le=1_000_000_000, description="Longer documents are skipped and reported."
-    )
-    paper_words: int = Field(
-        250,
-        ge=20,
-        le=2000,
-        description="Words of a paragraph of a paper, at most; papers are cut evenly, and by the model's window.",
     )
     max_skipped_share: float = Field(
         0.5,
@@ -459,13 +445,6 @@ class AnswerSettings(Group):
         "answer",
         description="Form of `/run` and `/evaluate`: an answer, or a `report` with sections and references.",
     )
-    quote_chars: int = Field(
-        700,
-        ge=100,
-        le=4000,
-        description="Characters of a quoted window, at most; a list, a table, steps or code is quoted whole up to "
-        "twice as many.",
-    )
     max_context_chars: int = Field(
         16_000, ge=500, le=200_000, description="Source text given to a language model, at most."
     )
@@ -517,43 +496,37 @@ class SourcesSettings(Group):
     """Search services and stores of others that answers can be written from: docs/formats.md."""
 
     clueweb_url: str = Field(
-        "https://clueweb22.us", pattern=r"^https?://", description="ClueWeb22's search service, before `/search`."
+        "https://clueweb22.us",
+        pattern=URL_OPTIONS,
+        description="ClueWeb22's search service, before `/search`; its further options, sent with each query, after a "
+        "question mark: `?cw22_a=true&complexity=5&shard_ids=1,2&rerank=true`.",
     )
     clueweb_key: SecretStr | None = Field(None, min_length=1, description="Its key, sent as `x-api-key`; required.")
-    clueweb_options: str | None = Field(
-        None,
-        pattern=OPTIONS,
-        description="Its further options, sent with each query: `cw22_a=true&complexity=5&shard_ids=1,2&rerank=true`.",
-    )
     fineweb_url: str = Field(
-        "https://clueweb22.us", pattern=r"^https?://", description="FineWeb's search service, before `/fineweb/search`."
+        "https://clueweb22.us",
+        pattern=URL_OPTIONS,
+        description="FineWeb's search service, before `/fineweb/search`; options as above: "
+        "`?complexity=5&num_of_shards=4`.",
     )
     fineweb_key: SecretStr | None = Field(None, min_length=1, description="Its key, sent as `x-api-key` if set.")
-    fineweb_options: str | None = Field(
-        None, pattern=OPTIONS, description="Its further options: `complexity=5&num_of_shards=4`."
-    )
-    meilisearch_url: str | None = Field(None, pattern=r"^https?://", description="MeiliSearch server.")
-    meilisearch_key: SecretStr | None = Field(None, min_length=1, description="Its key, if it asks for one.")
-    meilisearch_index: str | None = Field(
-        None, pattern=r"^[A-Za-z0-9_-]{1,512}$", description="Index of that server that is searched."
-    )
-    chroma_url: str | None = Field(None, pattern=r"^https?://", description="Another program's Chroma server.")
-    chroma_key: SecretStr | None = Field(None, min_length=1, description="Its token, if it asks for one.")
-    chroma_collection: str | None = Field(
+    meilisearch_url: str | None = Field(
         None,
-        pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{1,510}[A-Za-z0-9]$",
-        description="Collection of that server that is searched; its vectors must be of RAG_EMBED__MODEL.",
+        pattern=r"^https?://[^\s#]+#[A-Za-z0-9_-]{1,512}$",
+        description="MeiliSearch server and the index that is searched, as `http://HOST:7700#INDEX`.",
     )
+    meilisearch_key: SecretStr | None = Field(None, min_length=1, description="Its key, if it asks for one.")
+    chroma_url: str | None = Field(
+        None,
+        pattern=r"^https?://[^\s#]+#[A-Za-z0-9][A-Za-z0-9._-]{1,510}[A-Za-z0-9]$",
+        description="Another program's Chroma server and the collection that is searched, as "
+        "`http://HOST:8000#COLLECTION`; its vectors must be of RAG_EMBED__MODEL.",
+    )
+    chroma_key: SecretStr | None = Field(None, min_length=1, description="Its token, if it asks for one.")
     mosaic_url: str | None = Field(
         None,
-        pattern=r"^https?://",
-        description="A MOSAIC service, before `/search`; the public one is https://mosaic.ows.eu/service/api.",
-    )
-    mosaic_index: str | None = Field(
-        None,
-        pattern=r"^[A-Za-z0-9_.-]+$",
-        max_length=200,
-        description="Its index that is searched; all if unset.",
+        pattern=r"^https?://[^\s#]+(#[A-Za-z0-9_.-]{1,200})?$",
+        description="A MOSAIC service, before `/search`, and `#INDEX` to search that one alone; the public one is "
+        "https://mosaic.ows.eu/service/api.",
     )
     allowed_urls: str | None = Field(
         None,
@@ -582,14 +555,11 @@ class FeedbackSettings(Group):
 class StudySettings(Group):
     """The events of a user study, kept in `study.sqlite` in the index folder."""
 
-    enabled: bool = Field(False, description="Note searches, opened documents, chats and verdicts (`GET /study`).")
-    texts: bool = Field(False, description="Also record the questions, messages and remarks.")
-
-
-class McpSettings(Group):
-    """MCP, the Model Context Protocol: the route `/mcp` and `treeline mcp`."""
-
-    enabled: bool = Field(True, description="Serve `/mcp`.")
+    notes: Literal["nothing", "events", "texts"] = Field(
+        "nothing",
+        description="Noted: `events` are searches, opened documents, chats and verdicts (`GET /study`); `texts` are "
+        "also the questions, messages and remarks.",
+    )
 
 
 class PipelinesSettings(Group):
@@ -641,9 +611,3 @@ class JudgeSettings(Group):
         "json_schema", description="How JSON is requested; every server supports `text`."
     )
     cache_dir: Path = Field(Path("var/judge"), description="Cache of the judge's replies.")
-
-
-class BenchSettings(Group):
-    """Data and folders of `python -m bench`."""
-
-    dir: Path = Field(Path("var/bench"), description="Folder of the benchmark indexes.")

@@ -26,7 +26,6 @@ from setting_groups import (
     MULTILINGUAL,
     RAY_ADDRESS,
     AnswerSettings,
-    BenchSettings,
     CacheSettings,
     ChunkSettings,
     EmbedSettings,
@@ -38,7 +37,6 @@ from setting_groups import (
     IngestSettings,
     JudgeSettings,
     LLMSettings,
-    McpSettings,
     Mode,
     PipelinesSettings,
     RerankSettings,
@@ -58,7 +56,6 @@ __all__ = [
     "RAY_ADDRESS",
     "VERSION",
     "AnswerSettings",
-    "BenchSettings",
     "CacheSettings",
     "ChunkSettings",
     "EmbedSettings",
@@ -69,7 +66,6 @@ __all__ = [
     "IngestSettings",
     "JudgeSettings",
     "LLMSettings",
-    "McpSettings",
     "Mode",
     "PipelinesSettings",
     "RerankSettings",
@@ -89,12 +85,12 @@ PREFIX = "RAG_"
 HOME = Path(__file__).resolve().parent
 
 
-_OPTIONS = "Name the option in RAG_SOURCES__{}_OPTIONS."
 # Settings that another one replaces -> what to do instead.
 GONE = {
     "RAG_RETRIEVAL__FUSION": "Set RAG_RETRIEVAL__DENSE_SHARE in place of `plain`; unset, all evidence counts.",
     "RAG_RETRIEVAL__MERGE_RULE": "Unset it; `python -m bench retrieval` compares LlamaIndex's own rule.",
     "RAG_SERVE__WATCH": "Start the service with --watch.",
+    "RAG_BENCH__DIR": "Unset it: indexes and figures of benchmarks are in var/bench of the checkout.",
     "RAG_BENCH__DATA": "Name the folder by --data.",
     "RAG_INGEST__OCR_MEMORY_MB": "Raise RAG_INGEST__PARSE_MEMORY_MB.",
     "RAG_RERANK__TOP_K": "Set RAG_RETRIEVAL__TOP_K.",
@@ -102,10 +98,21 @@ GONE = {
     "RAG_LLM__GROUNDING": "Unset it: what no source holds is marked, and nothing is hidden.",
     "RAG_LLM__LONG_EVIDENCE": "Unset it; RAG_ANSWER__MAX_CONTEXT_CHARS says how much a model reads.",
     "RAG_ANSWER__SPELLING": "Unset it: words are searched for as they are typed.",
+    "RAG_INGEST__PAPER_WORDS": "Unset it: papers are cut into paragraphs of up to 250 words.",
+    "RAG_INGEST__UPLOAD_DIR": "Unset it, and move the folder to `.uploads` in RAG_INDEX__DIR.",
+    "RAG_ANSWER__QUOTE_CHARS": "Unset it: a quoted window holds up to 700 characters.",
+    "RAG_SERVE__EVALUATE_REFERENCES": "Unset it: `citations` holds the addresses, and a report ends with them.",
+    "RAG_EMBED__PROVIDER": "Unset it: a server embeds where RAG_EMBED__BASE_URL is set.",
+    "RAG_MCP__ENABLED": "Unset it: `/mcp` is served, and asks for the same keys as other routes.",
+    "RAG_STUDY__ENABLED": "Set RAG_STUDY__NOTES=events.",
+    "RAG_STUDY__TEXTS": "Set RAG_STUDY__NOTES=texts.",
+    "RAG_SOURCES__MEILISEARCH_INDEX": "Name the index in RAG_SOURCES__MEILISEARCH_URL, as `http://HOST:7700#INDEX`.",
+    "RAG_SOURCES__CHROMA_COLLECTION": "Name it in RAG_SOURCES__CHROMA_URL, as `http://HOST:8000#COLLECTION`.",
+    "RAG_SOURCES__MOSAIC_INDEX": "Name the index in RAG_SOURCES__MOSAIC_URL, as `https://HOST/api#INDEX`.",
 } | {
-    f"{PREFIX}SOURCES__{name}": _OPTIONS.format(name.partition("_")[0])
-    for name in "CLUEWEB_CW22_A CLUEWEB_COMPLEXITY CLUEWEB_SHARD_IDS CLUEWEB_RERANK FINEWEB_COMPLEXITY "
-    "FINEWEB_NUM_OF_SHARDS".split()
+    f"{PREFIX}SOURCES__{name}": f"Name the option in RAG_SOURCES__{name.partition('_')[0]}_URL, as `?complexity=5`."
+    for name in "CLUEWEB_CW22_A CLUEWEB_COMPLEXITY CLUEWEB_SHARD_IDS CLUEWEB_RERANK CLUEWEB_OPTIONS FINEWEB_COMPLEXITY "
+    "FINEWEB_NUM_OF_SHARDS FINEWEB_OPTIONS".split()
 }
 
 
@@ -126,10 +133,8 @@ class Settings(Group):
     cache: CacheSettings = CacheSettings()
     feedback: FeedbackSettings = FeedbackSettings()
     study: StudySettings = StudySettings()
-    mcp: McpSettings = McpSettings()
     pipelines: PipelinesSettings = PipelinesSettings()
     judge: JudgeSettings = JudgeSettings()
-    bench: BenchSettings = BenchSettings()
 
 
 def foreign_variable(name: str) -> str:

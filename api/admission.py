@@ -8,7 +8,7 @@ question of the service, so it is told when the service stops.
 import asyncio
 from collections.abc import Callable, Coroutine
 
-from errors import TooManyQuestionsError
+from errors import RagError
 from query_engine.runtime.deadline import Deadline
 
 
@@ -61,7 +61,7 @@ class AdmissionQueue:
             deadline: of the question; brought forward when the service stops.
 
         Raises:
-            TooManyQuestionsError: there is neither.
+            RagError: there is neither.
         """
         place = Ticket(self)
         if self._free:
@@ -70,9 +70,10 @@ class AdmissionQueue:
         elif len(self._line) < self._queue:
             self._line.append(place)
         else:
-            raise TooManyQuestionsError(
+            raise RagError(
                 f"{self._slots} questions are being answered and {self._queue} are waiting: this one cannot be taken.",
                 "Ask again after the seconds that the header Retry-After names.",
+                "too_many_questions",
             )
         self._deadlines[place] = deadline
         self._tell()

@@ -166,7 +166,7 @@ def create_app(
     )
     app.state.service, app.state.mcp, app.state.keyring = service, McpEndpoint(service), Keyring(settings.serve)
     app.state.role, app.state.jobs = role, jobs
-    if settings.study.enabled:
+    if settings.study.notes != "nothing":
         app.add_middleware(StudyNotes, study=study_notes)
     if not role.writes:
         app.add_middleware(WriterProxy, writer_url=role.writer_url)
@@ -182,11 +182,11 @@ def create_app(
     app.add_middleware(SecurityHeaders, over_tls=over_tls, cors=bool(origins))
     # The last one added is the first one asked.
     app.add_middleware(Watched, watching=watching, questions=settings.serve.log_questions)
-    _include_routes(app, settings, over_given_pages=given is not None)
+    _include_routes(app, over_given_pages=given is not None)
     return app
 
 
-def _include_routes(app: FastAPI, settings: Settings, *, over_given_pages: bool) -> None:
+def _include_routes(app: FastAPI, *, over_given_pages: bool) -> None:
     for module, tag in ROUTES:
         app.include_router(module.router, tags=[tag], dependencies=[KeyRequired], responses=KEY_REFUSED)
     for router in (page.router, page.at_root):
@@ -200,8 +200,7 @@ def _include_routes(app: FastAPI, settings: Settings, *, over_given_pages: bool)
     if over_given_pages:
         for module, tag in OVER_GIVEN_PAGES:
             app.include_router(module.router, tags=[tag], dependencies=[KeyRequired], responses=KEY_REFUSED)
-    if settings.mcp.enabled:
-        app.include_router(mcp.router, tags=[openapi.TOOLS], dependencies=[KeyRequired], responses=KEY_REFUSED)
+    app.include_router(mcp.router, tags=[openapi.TOOLS], dependencies=[KeyRequired], responses=KEY_REFUSED)
     for module in (papers, react):
         app.include_router(module.router, tags=[openapi.PAPERS], dependencies=[KeyRequired])
     # A probe has no key, nor has a person who brings one.

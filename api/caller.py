@@ -15,7 +15,7 @@ from pathlib import Path
 from starlette.requests import Request
 from starlette.types import Scope
 
-from errors import KeyScopeError
+from errors import RagError
 
 READ, INGEST, ADMIN = "read", "ingest", "admin"
 SCOPES = (READ, INGEST, ADMIN)
@@ -81,10 +81,12 @@ def require_corpus(corpus: str) -> None:
     """Refuse a caller whose key does not open this corpus, whether it exists or not.
 
     Raises:
-        KeyScopeError: that is so.
+        RagError: that is so.
     """
     if not may_use(corpus):
-        raise KeyScopeError("Your key does not open this corpus.", "Name one that it opens, or ask for another key.")
+        raise RagError(
+            "Your key does not open this corpus.", "Name one that it opens, or ask for another key.", "key_scope"
+        )
 
 
 def mark_of(id_: str, key: Key | None) -> str:

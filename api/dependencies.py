@@ -205,7 +205,7 @@ class Service:
             corpus: that the request names.
 
         Raises:
-            KeyScopeError: the caller's key is for some corpora, and the sources are none of them.
+            RagError: the caller's key is for some corpora, and the sources are none of them.
         """
         if self.web is None or corpus not in {None, self.web.name}:
             return None

@@ -19,76 +19,77 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-import errors
 from api.schemas.replies.base import Reply
 from api.telemetry.middleware import ERROR_CODE
 from api.views import openai_errors
 from api.views.html import Pages
 from api.views.negotiation import JSONReply, prefers_html
-from errors import RagError
+from errors import RagError, TooManyRequestsError
 
-STATUS: dict[type[RagError], int] = {
-    errors.QuestionError: 422,
-    errors.FilterError: 422,
+STATUS: dict[str, int] = {
+    "bad_question": 422,
+    "bad_filter": 422,
     # The service's own settings were checked at its start: what contradicts itself now is a request.
-    errors.SettingsError: 422,
-    errors.UnreadableError: 422,
-    errors.UnknownWriterError: 422,
-    errors.PipelineError: 422,
-    errors.UploadError: 422,
-    errors.IngestRefusedError: 403,
-    errors.KeyNeededError: 401,
-    errors.KeyRefusedError: 403,
-    errors.KeyScopeError: 403,
-    errors.TooManyRequestsError: 429,
-    errors.HostRefusedError: 403,
-    errors.UnknownAnswerError: 404,
-    errors.FeedbackError: 503,
-    errors.StudyError: 503,
-    errors.TooMuchFeedbackError: 422,
-    errors.NothingFoundError: 404,
-    errors.UnknownPathError: 404,
-    errors.UnknownJobError: 404,
-    errors.JobInterruptedError: 503,
-    errors.UnknownTaskError: 404,
-    errors.UnknownPipelineError: 404,
+    "bad_setting": 422,
+    "unreadable": 422,
+    "unknown_writer": 422,
+    "bad_pipeline": 422,
+    "bad_upload": 422,
+    "ingest_refused": 403,
+    "key_needed": 401,
+    "key_refused": 403,
+    "key_scope": 403,
+    "too_many_requests": 429,
+    "host_refused": 403,
+    "unknown_answer": 404,
+    "feedback_unavailable": 503,
+    "study_unavailable": 503,
+    "too_much_feedback": 422,
+    "nothing_found": 404,
+    "unknown_path": 404,
+    "unknown_job": 404,
+    "job_interrupted": 503,
+    "unknown_task": 404,
+    "unknown_pipeline": 404,
     # As mosaicRAG documents it; a setting says otherwise.
-    errors.UnknownChatError: 500,
-    errors.UnfinishedTaskError: 409,
-    errors.UnknownRunError: 404,
-    errors.CorpusBusyError: 409,
-    errors.TooManyJobsError: 429,
-    errors.TooManyQuestionsError: 429,
-    errors.TooManyTasksError: 429,
-    errors.UnknownCorpusError: 404,
-    errors.UnknownDocumentError: 404,
-    errors.PageUnavailableError: 404,
-    errors.OriginalUnavailableError: 404,
-    errors.OriginalGoneError: 410,
-    errors.OriginalChangedError: 409,
-    errors.TooManyPagesError: 429,
-    errors.ReadOnlyError: 403,
-    errors.CorpusError: 503,
-    errors.ModelError: 503,
-    errors.ClusterError: 503,
-    errors.LLMError: 503,
-    errors.SourceError: 503,
-    errors.OutOfTimeError: 503,
-    errors.TasksUnavailableError: 503,
-    errors.RagError: 500,
+    "unknown_chat": 500,
+    "task_unfinished": 409,
+    "unknown_run": 404,
+    "corpus_busy": 409,
+    "too_many_jobs": 429,
+    "too_many_questions": 429,
+    "too_many_tasks": 429,
+    "unknown_corpus": 404,
+    "unknown_document": 404,
+    "page_unavailable": 404,
+    "original_unavailable": 404,
+    "original_gone": 410,
+    "original_changed": 409,
+    "too_many_pages": 429,
+    "read_only": 403,
+    "corpus_error": 503,
+    "writer_unavailable": 503,
+    "bad_backup": 503,
+    "model_unavailable": 503,
+    "cluster_failed": 503,
+    "llm_failed": 503,
+    "source_failed": 503,
+    "out_of_time": 503,
+    "tasks_unavailable": 503,
+    "rag_error": 500,
 }
-"""Status by class; a class that is not listed has the status of its nearest ancestor."""
+"""Status by code; a code that is not listed has the status of its class's, or of the nearest ancestor's."""
 
-RETRY_AFTER_S: dict[type[RagError], int] = {
-    errors.CorpusBusyError: 10,
-    errors.WriterUnavailableError: 5,
-    errors.UnfinishedTaskError: 10,
-    errors.TooManyJobsError: 30,
-    errors.TooManyTasksError: 30,
-    errors.TooManyQuestionsError: 5,
-    errors.TooManyPagesError: 5,
-    errors.TooManyCorporaError: 5,
-    errors.OutOfTimeError: 30,
+RETRY_AFTER_S: dict[str, int] = {
+    "corpus_busy": 10,
+    "writer_unavailable": 5,
+    "task_unfinished": 10,
+    "too_many_jobs": 30,
+    "too_many_tasks": 30,
+    "too_many_questions": 5,
+    "too_many_pages": 5,
+    "too_many_corpora": 5,
+    "out_of_time": 30,
 }
 """When it is worth asking again, for what goes away by itself."""
 
@@ -157,8 +158,7 @@ def install(app: FastAPI, pages: Pages) -> None:
 
     @app.exception_handler(RagError)
     async def foreseen(request: Request, error: RagError) -> Response:
-        status = next(STATUS[cls] for cls in type(error).__mro__ if cls in STATUS)
-        return reply(request, status, ErrorDetail(code=error.code, detail=error.public), _headers(error))
+        return reply(request, status_of(error), ErrorDetail(code=error.code, detail=error.public), _headers(error))
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> Response:
@@ -181,6 +181,12 @@ def install(app: FastAPI, pages: Pages) -> None:
         return reply(request, 500, ErrorDetail(code="internal", detail="Something unforeseen went wrong; see the log."))
 
 
+def status_of(error: RagError) -> int:
+    """Return the HTTP status of a failure."""
+    codes = [error.code, *(kind.code for kind in type(error).__mro__ if issubclass(kind, RagError))]
+    return next(STATUS[code] for code in codes if code in STATUS)
+
+
 async def send_error(error: RagError | HTTPException, scope: Scope, receive: Receive, send: Send) -> None:
     """Reply what `install` says of an error, from where no handler stands around: before the routes."""
     kind = RagError if isinstance(error, RagError) else HTTPException
@@ -195,11 +201,11 @@ def _page(pages: Pages, request: Request, status: int, error: ErrorDetail) -> Re
 
 
 def _headers(error: RagError) -> dict[str, str]:
-    if isinstance(error, errors.KeyNeededError):
+    if error.code == "key_needed":
         return {"WWW-Authenticate": "Bearer"}  # `Basic` would open the browser's own password box
-    if isinstance(error, errors.TooManyRequestsError):
+    if isinstance(error, TooManyRequestsError):
         return {"Retry-After": str(error.wait_s)}
-    wait_s = RETRY_AFTER_S.get(type(error))
+    wait_s = RETRY_AFTER_S.get(error.code)
     return {"Retry-After": str(wait_s)} if wait_s else {}
 
 

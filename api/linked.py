@@ -93,12 +93,6 @@ def reference_list(citations: Sequence[Citation], links: Links) -> str:
     return _REFERENCES + "\n".join(lines) if lines else ""
 
 
-def references(citations: Sequence[Citation], links: Links) -> str:
-    """Return the addresses of the numbers as plain lines, `[n] url`; empty without citations."""
-    lines = [f"[{number}] {url}" for number, url in links.numbered(citations).items()]
-    return "\n\nReferences:\n" + "\n".join(lines) if lines else ""
-
-
 def _in_parentheses(url: str) -> str:
     """Return an address that ends no Markdown link too early."""
     return url.replace("(", "%28").replace(")", "%29").replace("<", "%3C").replace(">", "%3E")

@@ -17,7 +17,7 @@ from api.routes import jobs as routes
 from api.security.auth import KeyGate, KeyRequired
 from api.security.keyring import Keyring
 from api.views.html import Pages
-from errors import WriterUnavailableError
+from errors import CorpusError
 from settings import ServeSettings
 
 JOBS = re.compile(r"/ingest(/[^/]+)?")
@@ -57,5 +57,5 @@ class Opening:
             await self._app(scope, receive, send)
             return
         scope["app"] = self._early
-        error = WriterUnavailableError("The process that writes could not start.", "See the service's log.")
+        error = CorpusError("The process that writes could not start.", "See the service's log.", "writer_unavailable")
         await errors.send_error(error, scope, receive, send)

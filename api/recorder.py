@@ -16,7 +16,7 @@ from typing import Any, Self
 from api.background import BackgroundWriter
 from api.caller import CALLER, mark_of, opens_id
 from api.schemas.replies.answers import message_of
-from errors import FeedbackError, UnknownAnswerError
+from errors import RagError, UnknownAnswerError
 from index.corpus import member_names
 from index.feedback.store import FeedbackStore, Given, Kind, Limits, Target, Verdict
 from query_engine.inquiry import Inquiry
@@ -71,7 +71,7 @@ class Recorder:
         """Keep a verdict of the caller, whose key must open what is judged.
 
         Raises:
-            FeedbackError: feedback is off; otherwise what `FeedbackStore.judge` raises.
+            RagError: feedback is off; otherwise what `FeedbackStore.judge` raises.
         """
         self._check_enabled()
         key = CALLER.get()  # the thread that writes has none
@@ -92,7 +92,7 @@ class Recorder:
         """Yield what was judged, oldest first.
 
         Raises:
-            FeedbackError: feedback is off, or its file is damaged.
+            RagError: feedback is off, or its file is damaged.
         """
         self._check_enabled()
         found = self._store.judged(corpus)
@@ -109,7 +109,11 @@ class Recorder:
 
     def _check_enabled(self) -> None:
         if not self._enabled:
-            raise FeedbackError("This service keeps no feedback.", "Set RAG_FEEDBACK__ENABLED=true and start it again.")
+            raise RagError(
+                "This service keeps no feedback.",
+                "Set RAG_FEEDBACK__ENABLED=true and start it again.",
+                "feedback_unavailable",
+            )
 
 
 class Recording:

@@ -20,7 +20,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.background import BackgroundWriter
-from errors import StudyError
+from errors import RagError
 from index.feedback.study import Kind, StudyEvent, StudyLog
 from query_engine.text.well_formed import well_formed
 from settings import StudySettings
@@ -67,10 +67,14 @@ class Study:
         """Wait for pending events, then return the log.
 
         Raises:
-            StudyError: there is no study.
+            RagError: there is no study.
         """
-        if not self.settings.enabled:
-            raise StudyError("This service notes no user study.", "Set RAG_STUDY__ENABLED=true and start it again.")
+        if self.settings.notes == "nothing":
+            raise RagError(
+                "This service notes no user study.",
+                "Set RAG_STUDY__NOTES=events and start it again.",
+                "study_unavailable",
+            )
         self._writer.wait()
         return self._log
 
@@ -119,7 +123,7 @@ class StudyNotes:
                     MutableHeaders(scope=message).append("set-cookie", cookie)
             await send(message)
 
-        texts = self._study.settings.texts
+        texts = self._study.settings.notes == "texts"
         await self._app(scope, reading if texts or kind == "verdict" else receive, sending)
         if 0 < status < _FIRST_ERROR:
             seconds = round(max(0.0, self._clock() - began_s), 3)

@@ -40,7 +40,7 @@ def choose_sets(arguments: argparse.Namespace) -> list[DataSet]:
     """Return the data sets that `add_sets` named; folders that hold none are listed on stderr.
 
     Raises:
-        NoDataSetError: a named set, or any at all, is missing.
+        RagError: a named set, or any at all, is missing.
     """
     chosen, others = find_sets(arguments.data, names_in(arguments.sets))
     for name in others:

@@ -16,12 +16,6 @@ SAMPLE = Path(__file__).parent.parent / "data"
 CORPORA = ("corpus", "corpus.jsonl", "documents")
 
 
-class NoDataSetError(RagError):
-    """There is nothing to measure."""
-
-    code = "no_data_set"
-
-
 @dataclass(frozen=True, slots=True)
 class DataSet:
     """A named corpus with questions; both paths exist."""
@@ -39,7 +33,7 @@ def find_sets(data: Path | None, names: Sequence[str] = ()) -> tuple[list[DataSe
         names: take only these; all if empty.
 
     Raises:
-        NoDataSetError: a named set, or any at all, is missing.
+        RagError: a named set, or any at all, is missing.
     """
     if data is None:
         found, others = [_data_set(SAMPLE, "sample")], []
@@ -50,11 +44,14 @@ def find_sets(data: Path | None, names: Sequence[str] = ()) -> tuple[list[DataSe
     sets = {data_set.name: data_set for data_set in found if data_set}
     if missing := set(names) - sets.keys():
         there = ", ".join(sets) or "none"
-        raise NoDataSetError(f"There is no data set {min(missing)!r} in {data or SAMPLE}.", f"There are: {there}.")
+        raise RagError(
+            f"There is no data set {min(missing)!r} in {data or SAMPLE}.", f"There are: {there}.", "no_data_set"
+        )
     if not sets:
-        raise NoDataSetError(
+        raise RagError(
             f"There is no data set in {data or SAMPLE}.",
             "Name a folder whose subfolders hold questions.jsonl and corpus/ or corpus.jsonl.",
+            "no_data_set",
         )
     if names:
         return [sets[name] for name in dict.fromkeys(names)], []

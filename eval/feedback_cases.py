@@ -35,12 +35,6 @@ KEPT = "the service's own file"
 _MARK = re.compile(r"(?<!\s)\s*\[\d{1,3}\]")
 
 
-class NoFeedbackError(RagError):
-    """There is no feedback to make questions of, or it cannot be written."""
-
-    code = "no_feedback"
-
-
 class _Verdict(BaseModel):
     verdict: Literal["good", "bad", "relevant", "irrelevant"]
     node_id: str | None = None
@@ -97,7 +91,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Write the questions and say what they are.
 
     Raises:
-        NoFeedbackError: there is none for this corpus, or the file cannot be written.
+        RagError: there is none for this corpus, or the file cannot be written.
         BadCasesError: it is not a file of feedback.
     """
     corpus = arguments.corpus or settings.index.corpus
@@ -108,14 +102,17 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     dropped = ", ".join(f"{count} {reason}" for reason, count in left_out.items() if count)
     dropped = f"; left out: {dropped}" if dropped else ""
     if not cases:
-        raise NoFeedbackError(
+        raise RagError(
             f"There is no feedback that makes a question about corpus {corpus!r}{dropped}.",
             "Send some to `POST /feedback`, or name another corpus by --corpus.",
+            "no_feedback",
         )
     try:
         arguments.out.write_text(case_lines(cases), encoding="utf-8")
     except OSError as error:
-        raise NoFeedbackError(f"{arguments.out} cannot be written: {error.strerror}.", "Name another file.") from error
+        raise RagError(
+            f"{arguments.out} cannot be written: {error.strerror}.", "Name another file.", "no_feedback"
+        ) from error
     kinds = Counter(case.category for case in cases)
     told = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items(), key=str))
     sys.stdout.write(f"{arguments.out}: {len(cases)} questions ({told}){dropped}\n")
@@ -189,8 +186,9 @@ def _case(records: Sequence[_Judged]) -> Case | None:
 def _kept(settings: Settings) -> Iterator[dict[str, Any]]:
     with closing(FeedbackStore(settings.index.dir, Limits(settings.feedback.keep_days))) as store:
         if not store.path.is_file():
-            raise NoFeedbackError(
+            raise RagError(
                 f"There is no {FILE_NAME} in {settings.index.dir}.",
                 "A service makes it with its first answer; or name an export of GET /feedback.",
+                "no_feedback",
             )
         yield from store.judged()

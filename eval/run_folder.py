@@ -41,12 +41,6 @@ class RunFolderError(RagError):
     code = "bad_run"
 
 
-class RunBusyError(RagError):
-    """Another process is writing into the run."""
-
-    code = "run_busy"
-
-
 class Header(BaseModel):
     """What a run is of.
 
@@ -197,7 +191,7 @@ class RunFolder:
         """Hold the run's lock, and cut off what a killed writer left half written.
 
         Raises:
-            RunBusyError: another process holds it.
+            RagError: another process holds it.
         """
         self.path.mkdir(parents=True, exist_ok=True)
         with (self.path / LOCK).open("a+") as lock:
@@ -205,7 +199,7 @@ class RunFolder:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
                 remedy = "Wait for it, or name another folder with --out."
-                raise RunBusyError(f"Another process is writing into {self.path}.", remedy) from error
+                raise RagError(f"Another process is writing into {self.path}.", remedy, "run_busy") from error
             for path in (self.path / ROWS, self.path / SCORES):
                 if path.exists():
                     os.truncate(path, path.read_bytes().rfind(b"\n") + 1)

@@ -35,12 +35,6 @@ MISSING_SHOWN = 5
 REASONS_SHOWN = 3
 
 
-class SubmissionError(RagError):
-    """A file of results cannot be read, or none can be written."""
-
-    code = "bad_submission"
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `submit`."""
     add_question_arguments(parser, limit=False)
@@ -145,7 +139,7 @@ def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise SubmissionError(f"{path} cannot be read: {error.strerror}.", "Name a result.jsonl.") from error
+        raise RagError(f"{path} cannot be read: {error.strerror}.", "Name a result.jsonl.", "bad_submission") from error
 
 
 def write(path: Path, rows: Mapping[str, Row], ids: Sequence[str], *, allow_missing: bool) -> tuple[Verdict, list[str]]:
@@ -165,7 +159,9 @@ def write(path: Path, rows: Mapping[str, Row], ids: Sequence[str], *, allow_miss
     try:
         replace_file(path, text)
     except OSError as error:
-        raise SubmissionError(f"{path} cannot be written: {error.strerror}.", "Make room, or name a folder.") from error
+        raise RagError(
+            f"{path} cannot be written: {error.strerror}.", "Make room, or name a folder.", "bad_submission"
+        ) from error
     return verdict, [f"{path}: {verdict.counted()}.", *verdict.told(), *_about(answered)]
 
 

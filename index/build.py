@@ -55,7 +55,7 @@ class Embedding:
         embed = settings.embed.model_copy(
             update={"precision": cpu.resolved(settings.embed.precision), "model": settings.embed.plain_model}
         )
-        facts = _served(embed) if embed.provider == "openai" else _local(embed)
+        facts = _served(embed) if embed.base_url else _local(embed)
         self.model, weights_hash, pooling, dimension, precision = facts
         if isinstance(self.model, EmbeddingModel):
             wanted = {"query_prefix": self.model.query_prefix, "document_prefix": self.model.document_prefix}
@@ -204,11 +204,6 @@ def _local(embed: EmbedSettings) -> _Facts:
 
 
 def _served(embed: EmbedSettings) -> _Facts:
-    if embed.base_url is None:
-        raise SettingsError(
-            "RAG_EMBED__PROVIDER=openai needs RAG_EMBED__BASE_URL.",
-            "Set it, for example to http://127.0.0.1:8001/v1, and RAG_EMBED__MODEL to the model's name there.",
-        )
     # What only the model's vectors show is added by `opening_manifest`.
     model = served_model(embed.max_tokens, embed.tokenizer)
     return model, f"{ON_SERVER}:{embed.model}", ON_SERVER, embed.dimensions or SERVERS_CHOICE, ON_SERVER

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from errors import IndexDamagedError, ReadOnlyError, SettingsError
+from errors import CorpusError, IndexDamagedError, SettingsError
 from index.disk import failing_store
 from index.disk import repair as remedy
 from index.documents.catalogue import Catalogue
@@ -177,7 +177,7 @@ class Corpus:
 
         Raises:
             IndexMismatchError: there are documents of the former model.
-            ReadOnlyError: another process writes.
+            CorpusError: another process writes.
             StorageError: the folder cannot be written.
         """
         if self.manifest.identity == wanted.identity:
@@ -273,7 +273,7 @@ class Corpus:
         Raises:
             StorageError: the disk is full; the documents stay invisible and the next ingestion sweeps their remains.
             IndexDamagedError: a store failed.
-            ReadOnlyError: another process writes.
+            CorpusError: another process writes.
         """
         self._check_writable()
         if documents:
@@ -343,7 +343,7 @@ class Corpus:
 
     def _check_writable(self) -> None:
         if self.read_only:
-            raise ReadOnlyError.of(self.name)
+            raise CorpusError.read_only(self.name)
 
     def _sweep(self, versions: Sequence[str], stopping: Callable[[], bool]) -> None:
         if versions:

@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from errors import IndexDamagedError, ReadOnlyError, UnknownCorpusError
+from errors import CorpusError, IndexDamagedError, UnknownCorpusError
 from index.corpus import Corpus, Stores, corpus_names, exists
 from index.disk import check_space, failing_store, folder_bytes, private_folder, refusals_named
 from index.disk import repair as remedy
@@ -51,11 +51,11 @@ def open_folder(
         IndexMismatchError: it was built with other settings.
         IndexDamagedError: one of its stores cannot be opened.
         StorageError: the folder cannot be written: the disk is full, or refuses.
-        ReadOnlyError: it is to be made by a process that only reads.
+        CorpusError: it is to be made by a process that only reads.
     """
     access = access or Writing()
     if create and access.read_only:
-        raise ReadOnlyError.of(folder.name)
+        raise CorpusError.read_only(folder.name)
     if not access.read_only:
         finish_swap(folder)
     if create:

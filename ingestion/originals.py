@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from io import BufferedReader
 
 from errors import (
-    OriginalChangedError,
-    OriginalGoneError,
     PageUnavailableError,
+    RagError,
     UnreadableError,
 )
 from index.corpus import Corpus
+from index.documents.paragraphs import PAPER_WORDS
 from index.documents.sources import SourceNote
 from index.documents.store import Document, Metadata
 from ingestion.reading.files import open_plain
@@ -45,21 +45,20 @@ def original_of(corpus: Corpus, document: Document) -> Original:
     note = original_note(corpus, document)
     if note is None:
         raise PageUnavailableError(UNKNOWN_FILE, INGEST_AGAIN)
-    salt = salt_of(note.options.get("metadata"), "", 0)
+    salt = salt_of(note.options.get("metadata"), "")
     return Original(str(note.path), (note.digest or "").partition("/")[0], salt, len(document.pages))
 
 
-def salt_of(metadata: Metadata | None, file: str, paper_words: int) -> str:
+def salt_of(metadata: Metadata | None, file: str) -> str:
     """Return what is hashed after the bytes of a file: what else decides its documents.
 
     Args:
         metadata: that the run added.
         file: its path below the ingested folder.
-        paper_words: of a paragraph, if it is a paper.
     """
     salt = json.dumps(metadata, sort_keys=True) if metadata else ""
     is_paper = paper_name(file, anything="topic" in (metadata or {}))
-    return f"{salt}{paper_words} words" if is_paper else salt
+    return f"{salt}{PAPER_WORDS} words" if is_paper else salt
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +77,7 @@ class OpenedOriginal:
         """Yield the file, and close it.
 
         Raises:
-            OriginalChangedError: somebody wrote into it meanwhile.
+            RagError: somebody wrote into it meanwhile.
         """
         with self.file:
             before = _state(self.file)
@@ -94,21 +93,20 @@ def original_note(corpus: Corpus, document: Document) -> SourceNote | None:
     return note if note is not None and note.digest is not None else None
 
 
-def open_original(note: SourceNote, paper_words: int) -> OpenedOriginal:
+def open_original(note: SourceNote) -> OpenedOriginal:
     """Open the file, and compare its hash with that of the time when it was read.
 
     Raises:
-        OriginalGoneError: it is gone, or a link or something else is in its place.
-        OriginalChangedError: it holds something else.
+        RagError: it is gone, or a link or something else is in its place, or it holds something else.
     """
     try:
         file = open_plain(note.path)
     except UnreadableError as error:
-        raise OriginalGoneError(error.fact, "Put the file back, or ingest its folder with --prune.") from error
+        raise RagError(error.fact, "Put the file back, or ingest its folder with --prune.", "original_gone") from error
     digest, before = hashlib.sha256(), _state(file)
     while piece := file.read(_PIECE_BYTES):
         digest.update(piece)
-    digest.update(salt_of(note.options.get("metadata"), note.file, paper_words).encode())
+    digest.update(salt_of(note.options.get("metadata"), note.file).encode())
     if not (note.digest or "").startswith(f"{digest.hexdigest()[:DIGEST_CHARS]}/") or _state(file) != before:
         file.close()
         raise _changed()
@@ -121,5 +119,5 @@ def _state(file: BufferedReader) -> tuple[int, int]:
     return status.st_size, status.st_mtime_ns
 
 
-def _changed() -> OriginalChangedError:
-    return OriginalChangedError("The file has changed since it was read.", INGEST_AGAIN)
+def _changed() -> RagError:
+    return RagError("The file has changed since it was read.", INGEST_AGAIN, "original_changed")

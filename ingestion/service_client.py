@@ -21,12 +21,6 @@ FINAL = ("done", "failed", "cancelled")
 _PROGRESS = ("source", "reason", "files", "files_total", "bytes", "bytes_total", "documents", "leaves")
 
 
-class ServiceError(RagError):
-    """The service that holds the corpus refuses, fails or does not answer."""
-
-    code = "service_error"
-
-
 class ServiceClient:
     """A client of one service; use it as a context manager.
 
@@ -67,7 +61,7 @@ class ServiceClient:
         The job is looked at from time to time, so its progress names no outcome of single files.
 
         Raises:
-            ServiceError: the service refuses, the job failed, or the service is gone.
+            RagError: the service refuses, the job failed, or the service is gone.
         """
         asked: dict[str, Any] = {"root": options.root_name, "metadata": options.metadata, "limit": options.limit}
         asked["files"] = options.files
@@ -83,7 +77,7 @@ class ServiceClient:
         """Return one page of the corpus's documents: `documents`, and `next` to go on after; see `GET /documents`.
 
         Raises:
-            ServiceError: the service refuses or is gone.
+            RagError: the service refuses or is gone.
         """
         wanted = {"corpus": corpus, "limit": limit, "after": after, "filter": filters}
         return self._ask("GET", "/documents", params={name: value for name, value in wanted.items() if value})
@@ -92,7 +86,7 @@ class ServiceClient:
         """Return one document with its text.
 
         Raises:
-            ServiceError: there is none, or the service is gone.
+            RagError: there is none, or the service is gone.
         """
         return self._ask("GET", f"/documents/{quote(doc_id, safe='')}", params={"corpus": corpus})
 
@@ -100,7 +94,7 @@ class ServiceClient:
         """Delete the documents that meet a filter, or count them: `matched`, `deleted`, the first `doc_ids`.
 
         Raises:
-            ServiceError: the filter is refused, or the service is gone.
+            RagError: the filter is refused, or the service is gone.
         """
         return self._ask("POST", "/documents/delete", {"corpus": corpus, "filter": filters, "dry_run": dry_run})
 
@@ -129,17 +123,18 @@ class ServiceClient:
             reply = self._client.request(method, path, json=json, params=params)
             answer: dict[str, Any] = reply.json()
         except (httpx.HTTPError, ValueError, RecursionError) as error:
-            raise ServiceError(
+            raise RagError(
                 f"The service at {self._url}, which holds the corpus, does not answer: {error}.",
                 "See its log; what it has committed stays.",
+                "service_error",
             ) from error
         if reply.is_error:
             raise self._refused(answer.get("error") or {"code": reply.status_code, "detail": answer})
         return answer
 
-    def _refused(self, error: Mapping[str, Any]) -> ServiceError:
+    def _refused(self, error: Mapping[str, Any]) -> RagError:
         fact = f"The service at {self._url}, which holds the corpus, says {error['code']}:"
-        return ServiceError(fact, str(error["detail"]))
+        return RagError(fact, str(error["detail"]), "service_error")
 
 
 def _progress(raw: Mapping[str, Any] | None) -> Progress | None:

@@ -27,7 +27,7 @@ from settings import Settings
 ROOT_NAME = "uploads"
 """Prefix of the doc_ids, which keeps them apart from those of every folder that is ingested."""
 # Hidden, so that it is not a corpus of the index folder.
-DEFAULT_FOLDER = ".uploads"
+FOLDER = ".uploads"
 # File systems take 255.
 MAX_NAME_BYTES = 240
 # Age at which an incoming upload counts as abandoned; none waits in the queue this long.
@@ -45,7 +45,7 @@ class Uploads:
     """
 
     def __init__(self, settings: Settings) -> None:
-        self._root = settings.ingest.upload_dir or settings.index.dir / DEFAULT_FOLDER
+        self._root = settings.index.dir / FOLDER
 
     def folder(self, corpus: str) -> Path:
         """Return the folder of a corpus, absolute and without links; it need not exist."""

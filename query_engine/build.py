@@ -21,7 +21,6 @@ from errors import (
     ModelError,
     ModelServerError,
     RagError,
-    ReadOnlyError,
     StorageError,
     StoreUnavailableError,
     TooManyCorporaError,
@@ -139,7 +138,7 @@ class Engines:
                 model is loaded if need be.
 
         Raises:
-            UnknownWriterError: there is no such writer.
+            RagError: there is no such writer.
             UnknownCorpusError: there is no such corpus, and `create` is off.
             TooManyCorporaError: so many others are in use that it cannot be opened.
             CorpusError: it is locked, damaged, or was built with other settings.
@@ -191,7 +190,7 @@ class Engines:
             writer: see `lease`.
 
         Raises:
-            UnknownWriterError: there is no such writer.
+            RagError: there is no such writer.
             ModelError: the embedding model failed, or the writer's model cannot be loaded.
             IndexDamagedError: a store failed.
         """
@@ -405,7 +404,7 @@ class Engines:
 
     def _open(self, name: str, create: bool) -> Engine:
         if self._access.read_only and create and name not in self.names():
-            raise ReadOnlyError.of(name)
+            raise CorpusError.read_only(name)
         if not create and name not in self.names():
             self._refused.pop(name, None)
             raise UnknownCorpusError.of(name, self.names())
@@ -452,7 +451,7 @@ class Engines:
         answer = self._settings.answer
         documents = stored_documents(corpus.documents)
         embedder = FollowedEmbedding(lambda: [self._loaded(self.embeddings.recorded(one)) for one in corpus.models()])
-        reader = LeafReader(self._passage_reader, documents, corpus.lexical_index, embedder, answer.quote_chars)
+        reader = LeafReader(self._passage_reader, documents, corpus.lexical_index, embedder)
         quoting = ExtractiveSynthesizer(reader)
         settings = self._settings
         # A language model decides itself whether the passages answer.

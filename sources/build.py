@@ -8,6 +8,7 @@ at a time, and may name its server where `addresses.py` allows it.
 import difflib
 from collections.abc import Callable, Sequence
 from typing import TypeVar
+from urllib.parse import urldefrag
 
 from errors import SettingsError
 from query_engine.build import Engines
@@ -62,18 +63,19 @@ def open_source(name: str, settings: SourcesSettings, embed: Embed, *, url: str 
     if name not in {"mosaic", "meilisearch", "chroma"}:
         return SOURCES[name](settings, embed)
     part_field = "collection" if name == "chroma" else "index"
-    configured, known = getattr(settings, f"{name}_url"), getattr(settings, f"{name}_{part_field}")
-    chosen = chosen_server(name, url, configured, settings)
-    ours = configured is not None and server_of(chosen) == server_of(configured)
+    configured, known = urldefrag(getattr(settings, f"{name}_url") or "")
+    chosen = chosen_server(name, url, configured or None, settings)
+    ours = bool(configured) and server_of(chosen) == server_of(configured)
     # Without an index in the settings all of a MOSAIC service's are searched.
-    pinned = known is not None or name != "mosaic"
+    pinned = bool(known) or name != "mosaic"
     if part and part != known and pinned and not is_allowed(chosen, settings):
         raise SettingsError(
             f"The {part_field} {part[:100]!r} of {chosen} is not allowed.",
-            f"Leave `{part_field}` out to search that of RAG_SOURCES__{name.upper()}_{part_field.upper()}, or have the "
-            "operator add the server to RAG_SOURCES__ALLOWED_URLS.",
+            f"Leave `{part_field}` out to search that of RAG_SOURCES__{name.upper()}_URL, or have the operator add the "
+            "server to RAG_SOURCES__ALLOWED_URLS.",
         )
-    asked: dict[str, object] = {f"{name}_url": chosen, f"{name}_{part_field}": part or (known if ours else None)}
+    searched = part or (known if ours else "")
+    asked: dict[str, object] = {f"{name}_url": f"{chosen}#{searched}" if searched else chosen}
     if not ours and name != "mosaic":
         asked[f"{name}_key"] = None
     return SOURCES[name](settings.model_copy(update=asked), embed)
@@ -114,39 +116,45 @@ def _unknown(name: str, fact: str) -> SettingsError:
 
 def _clueweb(settings: SourcesSettings, _embed: Embed) -> Source:
     key = _needed("clueweb", "key", settings.clueweb_key)
-    client = JsonClient("clueweb", settings.clueweb_url, key.get_secret_value())
-    return OrganisersSearch(client, CLUEWEB, settings.clueweb_options)
+    url, _, options = settings.clueweb_url.partition("?")
+    return OrganisersSearch(JsonClient("clueweb", url, key.get_secret_value()), CLUEWEB, options)
 
 
 def _fineweb(settings: SourcesSettings, _embed: Embed) -> Source:
     key = settings.fineweb_key.get_secret_value() if settings.fineweb_key else ""
-    client = JsonClient("fineweb", settings.fineweb_url, key)
-    return OrganisersSearch(client, FINEWEB, settings.fineweb_options)
+    url, _, options = settings.fineweb_url.partition("?")
+    return OrganisersSearch(JsonClient("fineweb", url, key), FINEWEB, options)
 
 
 def _meilisearch(settings: SourcesSettings, _embed: Embed) -> Source:
     key = settings.meilisearch_key.get_secret_value() if settings.meilisearch_key else ""
-    url = _needed("meilisearch", "url", settings.meilisearch_url)
-    index = _needed("meilisearch", "index", settings.meilisearch_index)
+    url, index = _place("meilisearch", "index", settings.meilisearch_url)
     return MeiliSearch(JsonClient("meilisearch", url, key, "authorization"), index)
 
 
 def _mosaic(settings: SourcesSettings, _embed: Embed) -> Source:
-    url = _needed("mosaic", "url", settings.mosaic_url)
-    return Mosaic(JsonClient("mosaic", url), settings.mosaic_index)
+    url, index = urldefrag(_needed("mosaic", "url", settings.mosaic_url))
+    return Mosaic(JsonClient("mosaic", url), index or None)
 
 
 def _chroma(settings: SourcesSettings, embed: Embed) -> Source:
     from index.vectors.chroma import nearest_texts  # noqa: PLC0415  # Chroma takes seconds to import
 
-    url = _needed("chroma", "url", settings.chroma_url)
-    collection = _needed("chroma", "collection", settings.chroma_collection)
+    url, collection = _place("chroma", "collection", settings.chroma_url)
     token = settings.chroma_key.get_secret_value() if settings.chroma_key else None
 
     def nearest(vector: Sequence[float], k: int, timeout_s: float) -> list[tuple[str, str | None, dict[str, object]]]:
         return nearest_texts(url, collection, vector, k, timeout_s=timeout_s, token=token)
 
     return ForeignChroma(address_of(url, collection), embed, nearest)
+
+
+def _place(source: str, part: str, url: str | None) -> tuple[str, str]:
+    """Return the server of an address, and what is searched there."""
+    server, searched = urldefrag(_needed(source, "url", url))
+    if not searched:  # the settings name one, a step may name a server alone
+        raise SettingsError(f"The source {source!r} has no {part}.", "Name one in the step.")
+    return server, searched
 
 
 def _needed(source: str, field: str, value: Value | None) -> Value:

@@ -48,14 +48,14 @@ class OrganisersSearch:
     Args:
         client: of the service; its headers hold the key.
         form: which of the two.
-        options: a query string that is sent along, from the settings.
+        options: a query string that is sent along; may be empty.
     """
 
-    def __init__(self, client: JsonClient, form: Form, options: str | None) -> None:
+    def __init__(self, client: JsonClient, form: Form, options: str) -> None:
         self.name = client.source
         self._client = client
         self._form = form
-        self._options = dict(parse_qsl(options or ""))
+        self._options = dict(parse_qsl(options))
 
     def search(self, query: SourceQuery, deadline: Deadline) -> SourceResult:
         """Return what `Source.search` says; of a service that returns more pages than were asked for the first ones."""

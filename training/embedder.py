@@ -64,8 +64,8 @@ def pairs_of(paths: Sequence[Path], embed: EmbedSettings) -> tuple[list[Pair], l
 def _train(arguments: argparse.Namespace) -> int:
     embed = load_settings().embed
     refuse_existing(arguments.out)
-    if embed.provider != "local":
-        raise SettingsError("The embedding model is on a server.", "Set RAG_EMBED__PROVIDER=local.")
+    if embed.base_url:
+        raise SettingsError("The embedding model is on a server.", "Unset RAG_EMBED__BASE_URL.")
     learnt, held = pairs_of(arguments.questions, embed)
     with packages_for(*PACKAGES):
         from datasets import Dataset  # noqa: PLC0415

@@ -109,8 +109,7 @@ class QuestionRunner:
         """Put a question to the engine of a corpus.
 
         Raises:
-            UnknownWriterError: there is no such writer.
-            TooManyQuestionsError: there is neither a slot nor room in the queue.
+            RagError: there is no such writer; or there is neither a slot nor room in the queue.
             CorpusError: the named corpus does not exist, or it cannot be opened.
             OutOfTimeError: the corpus could not be opened in time.
         """
@@ -130,8 +129,7 @@ class QuestionRunner:
         """Put a question to the sources if they answer in place of `corpus`; return None if they do not.
 
         Raises:
-            UnknownWriterError: there is no such writer.
-            TooManyQuestionsError: there is neither a slot nor room in the queue.
+            RagError: there is no such writer; or there is neither a slot nor room in the queue.
         """
         web = self._service.sources_for(corpus)
         if web is None:
@@ -163,7 +161,7 @@ class QuestionRunner:
             keep: awaited for each event of the engine before the reader has it.
 
         Raises:
-            UnknownWriterError, TooManyQuestionsError, CorpusError, OutOfTimeError: as for `ask`.
+            RagError, CorpusError, OutOfTimeError: as for `ask`.
         """
         place, deadline = self._enter(writer)
         try:
@@ -198,8 +196,8 @@ class QuestionRunner:
             recorded: as for `answer`.
 
         Raises:
-            UnknownWriterError: there is no such writer; once the stream has begun it would be too late to say.
-            TooManyQuestionsError: there is neither a slot nor room in the queue.
+            RagError: there is no such writer, which would be too late to say once the stream has begun; or there is
+                neither a slot nor room in the queue.
         """
         place, deadline = self._enter(writer)
         return self._started(name, place, deadline, make, recorded=recorded)
@@ -217,7 +215,7 @@ class QuestionRunner:
         Raises:
             ClientDisconnect: the client of `request` left.
             OutOfTimeError: the time was over, in the queue or at work.
-            TooManyQuestionsError, CorpusError: as for `ask`; the default corpus is not excused.
+            RagError, CorpusError: as for `ask`; the default corpus is not excused.
             Exception: from `work`.
         """
         place, deadline = self._enter()

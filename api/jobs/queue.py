@@ -24,7 +24,7 @@ from typing import Any, Literal
 from uuid import uuid4
 
 from api.jobs.notes import JobNote, JobNotes
-from errors import JobInterruptedError, RagError, TooManyJobsError, UnknownJobError
+from errors import RagError
 from ingestion.console.pace import Pace, PaceMeter
 from ingestion.schema import Progress
 
@@ -98,9 +98,10 @@ class Job:
         job = cls(note.request, "", Writes(""))
         job.id, job.created_at, job.finished_at = note.id, note.created_at, datetime.now(UTC)
         job._future.set_exception(
-            JobInterruptedError(
+            RagError(
                 "The process that ran this job was ended before the job was.",
                 "Send the same request again: what was committed stays, and the rest is brought in.",
+                "job_interrupted",
             )
         )
         return job
@@ -190,14 +191,16 @@ class Jobs:
             writes: what it changes; None: all that any other job changes that says nothing.
 
         Raises:
-            TooManyJobsError: the line is full.
+            RagError: the line is full.
         """
         job = Job(request, client, writes or Writes(""))
         with self._changed:
             waiting = [one.client for one in self._works if one.state == "queued"]
             if waiting.count(client) >= MAX_QUEUED or len(waiting) >= MAX_QUEUED_OF_ALL:
-                raise TooManyJobsError(
-                    f"{len(waiting)} ingestions are waiting already.", "Try again when some of them are finished."
+                raise RagError(
+                    f"{len(waiting)} ingestions are waiting already.",
+                    "Try again when some of them are finished.",
+                    "too_many_jobs",
                 )
             self._forget_old()
             self._jobs[job.id] = job
@@ -215,7 +218,7 @@ class Jobs:
         """Return a job.
 
         Raises:
-            UnknownJobError: there is none of this name, or it is long finished.
+            RagError: there is none of this name, or it is long finished.
         """
         with self._changed:
             if job := self._jobs.get(job_id):
@@ -231,7 +234,7 @@ class Jobs:
         """End a job: immediately if it waits, soon if it runs; a finished one does not change.
 
         Raises:
-            UnknownJobError: see `get`.
+            RagError: see `get`.
         """
         job = self.get(job_id)
         job.stop.set()
@@ -318,9 +321,10 @@ class Jobs:
                 self._notes.strike(job_id)
 
 
-def unknown_job() -> UnknownJobError:
+def unknown_job() -> RagError:
     """Return the refusal of an id that no job has."""
-    return UnknownJobError(
+    return RagError(
         "There is no such job.",
         f"They end with the service, and the last {MAX_FINISHED} finished ones are kept; what was committed stays.",
+        "unknown_job",
     )

@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from errors import CorpusBusyError
+from errors import RagError
 
 # Longer than another deletion takes, shorter than a client's patience.
 DELETION_WAIT_S = 3.0
@@ -49,13 +49,14 @@ class WriteLocks:
             wait_s: how long to wait for others; None waits without limit.
 
         Raises:
-            CorpusBusyError: somebody else held it all that time.
+            RagError: somebody else held it all that time.
         """
         lock = self._lock(corpus)
         if not lock.acquire(timeout=-1 if wait_s is None else wait_s):
-            raise CorpusBusyError(
+            raise RagError(
                 f"An ingestion is writing into corpus {corpus!r}.",
                 "Wait for its job (`GET /ingest` lists them), or cancel it: it goes on later where it was.",
+                "corpus_busy",
             )
         try:
             yield

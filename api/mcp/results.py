@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from api.links import Links, web_url
 from api.schemas.replies.answers import message_of, unsupported_in
-from errors import UnknownDocumentError
+from errors import RagError
 from index.documents.store import StoredDocument
 from index.maintenance.corpora import CorpusFacts
 from query_engine.schema.events import Citation, Done, Nearest
@@ -154,7 +154,7 @@ def places_of(id_: str) -> list[DocumentPlace]:
     """Return what an id may name, the likeliest first: a document's own name may end like a span.
 
     Raises:
-        UnknownDocumentError: it is not an id.
+        RagError: it is not an id.
     """
     found = _ID.fullmatch(id_)
     if found is None:
@@ -167,11 +167,12 @@ def places_of(id_: str) -> list[DocumentPlace]:
     return [DocumentPlace(corpus, span["doc_id"], (int(span["start"]), int(span["end"]))), whole]
 
 
-def unknown_document() -> UnknownDocumentError:
+def unknown_document() -> RagError:
     """Return the error of an id that leads nowhere."""
-    return UnknownDocumentError(
+    return RagError(
         "There is no document with this id.",
         "Take an id from the results of `search` or `ask`; a whole document is `CORPUS:DOC_ID`.",
+        "unknown_document",
     )
 
 

@@ -127,6 +127,6 @@ async def _result(work: Awaitable[BaseModel]) -> CallToolResult:
 
 
 def _told(error: RagError) -> str:
-    wait_s = RETRY_AFTER_S.get(type(error))
+    wait_s = RETRY_AFTER_S.get(error.code)
     # Remedies name a header, which callers of a tool do not see.
     return f"{without_paths(error.fact)} Ask again in {wait_s} seconds." if wait_s else error.public

@@ -78,8 +78,7 @@ class Tools:
         """Return the document that an id names.
 
         Raises:
-            UnknownDocumentError: there is none.
-            RagError: from `QuestionRunner.search`.
+            RagError: there is none; or from `QuestionRunner.search`.
         """
         places = places_of(id_)
 

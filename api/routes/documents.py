@@ -19,7 +19,7 @@ from api.openapi import joined, replied, typed
 from api.schemas.replies.corpora import DeletedDocumentReply, DocumentReply, OcrNote, Span
 from api.schemas.requests import OneCorpus
 from api.views.negotiation import JSONReply, prefers_html
-from errors import UnknownDocumentError
+from errors import RagError
 from index.documents.store import StoredDocument
 from ingestion.originals import original_note
 from ingestion.uploads import Uploads
@@ -101,18 +101,19 @@ def stored_in(corpus: index.corpus.Corpus, doc_id: str) -> StoredDocument:
     """Return a document of a corpus.
 
     Raises:
-        UnknownDocumentError: the corpus does not hold it.
+        RagError: the corpus does not hold it.
     """
     if (found := corpus.documents.get(doc_id)) is None:
         raise _unknown(corpus.name)
     return found
 
 
-def _unknown(corpus: str) -> UnknownDocumentError:
-    return UnknownDocumentError(
+def _unknown(corpus: str) -> RagError:
+    return RagError(
         f"Corpus {corpus!r} holds no such document.",
         "Documents are named by their path below the ingested folder, or by their record's id; `GET /documents` lists "
         "them, `POST /retrieve` gives the names of what it finds.",
+        "unknown_document",
     )
 
 

@@ -5,7 +5,7 @@ Flow: body -> `answering/forms.py` -> **here** -> JSON. It reads the same events
 
 from fastapi import APIRouter, Request
 
-from api.answering.forms import ask_in_form, wants_report
+from api.answering.forms import ask_in_form
 from api.answering.runner import RunnerDep
 from api.answering.sse import finish
 from api.dependencies import ServiceDep
@@ -23,6 +23,4 @@ async def evaluate(body: EvaluateBody, request: Request, service: ServiceDep, ru
     asked = await ask_in_form(service, runner, request, body.query, body)
     done = await finish(asked.events, request)
     links = service.links(request, asked.corpus)
-    # A report has its own.
-    with_references = service.settings.serve.evaluate_references and not wants_report(service, body)
-    return JSONReply(EvaluateReply.build(done, body.iid, links, with_references=with_references, answer_id=asked.id))
+    return JSONReply(EvaluateReply.build(done, body.iid, links, answer_id=asked.id))

@@ -15,7 +15,7 @@ from api.dependencies import ServiceDep
 from api.openapi import joined, replied, typed
 from api.routes import documents
 from api.schemas.replies.corpora import DocumentReply
-from errors import OriginalUnavailableError
+from errors import RagError
 from ingestion.originals import INGEST_AGAIN, UNKNOWN_FILE, open_original, original_note
 
 TYPE = "application/octet-stream"
@@ -37,13 +37,15 @@ def original(
         if engine.corpus.documents.get(f"{doc_id}/{documents.ORIGINAL}"):
             return documents.document(f"{doc_id}/{documents.ORIGINAL}", request, service, corpus=corpus)
         if not service.settings.serve.originals:
-            raise OriginalUnavailableError(
-                "This service gives out no original files.", "Set RAG_SERVE__ORIGINALS=true, and start it again."
+            raise RagError(
+                "This service gives out no original files.",
+                "Set RAG_SERVE__ORIGINALS=true, and start it again.",
+                "original_unavailable",
             )
         note = original_note(engine.corpus, documents.stored_in(engine.corpus, doc_id))
     if note is None:
-        raise OriginalUnavailableError(UNKNOWN_FILE, INGEST_AGAIN)
-    opened = open_original(note, service.settings.ingest.paper_words)
+        raise RagError(UNKNOWN_FILE, INGEST_AGAIN, "original_unavailable")
+    opened = open_original(note)
     headers = {
         "Content-Disposition": _attachment(PurePosixPath(note.file).name),
         "Content-Length": str(opened.size),

@@ -16,7 +16,7 @@ from api.schemas.replies.service import PingReply
 from api.schemas.requests import PapersBody
 from api.views.negotiation import JSONReply, prefers_html, warning_header
 from api.web import page
-from errors import NothingFoundError
+from errors import RagError
 from query_engine.retrieval.papers import PaperQuestion
 
 TOP_K = 5
@@ -77,8 +77,9 @@ async def _found(
     question = paper_question(body, screening_top_k)
     found = await runner.search(request, body.corpus, lambda engine, _: list(engine.papers().search(question)))
     if not found:
-        raise NothingFoundError(
+        raise RagError(
             "No paragraph meets what was asked.",
             "Ask with fewer conditions or a larger distance; `GET /documents` shows the topics and types there are.",
+            "nothing_found",
         )
     return JSONReply([Paragraph.build(paragraph).to_dict() for paragraph in found], headers=warned(body, notices))

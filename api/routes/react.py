@@ -20,7 +20,7 @@ from api.schemas.replies.answers import ReactRecord, ReactReply
 from api.schemas.requests import ReactBody
 from api.views.negotiation import JSONReply
 from api.views.react import ReactView, to_react_reply
-from errors import NothingFoundError
+from errors import RagError
 from query_engine.schema.events import Event, Step
 from query_engine.synthesis.build import writer_names
 from research.react import PaperTrail
@@ -41,9 +41,10 @@ async def react(body: ReactBody, request: Request, service: ServiceDep, runner: 
     asked = await _asked(trail, body.corpus, writer, runner)
     done = await finish(asked.events, request)
     if done.answer is None and not done.passages:
-        raise NothingFoundError(
+        raise RagError(
             "No paragraph meets what was asked.",
             "Ask with fewer conditions or a larger distance; `GET /documents` shows the topics and types there are.",
+            "nothing_found",
         )
     return JSONReply(to_react_reply(done, trail, notices), headers=warned(body, notices))
 

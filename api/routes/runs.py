@@ -17,7 +17,7 @@ from api.openapi import replied
 from api.schemas.replies.service import RunsReply
 from api.views.negotiation import JSONReply
 from api.web.run_files import list_runs, read_report
-from errors import UnknownRunError
+from errors import RagError
 
 HEADERS = {
     "Content-Security-Policy": "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; "
@@ -45,7 +45,9 @@ def report(name: RunName, service: ServiceDep) -> HTMLResponse:
 def _folder(service: Service) -> pathlib.Path:
     folder = service.settings.serve.runs
     if folder is None:
-        raise UnknownRunError(
-            "This service shows no evaluation runs.", "Set RAG_SERVE__RUNS to their folder, and start it again."
+        raise RagError(
+            "This service shows no evaluation runs.",
+            "Set RAG_SERVE__RUNS to their folder, and start it again.",
+            "unknown_run",
         )
     return folder

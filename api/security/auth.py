@@ -27,7 +27,7 @@ from api.caller import ADMIN, CALLER, IN_SCOPE, INGEST, NOBODY, READ, Key, addre
 from api.errors import send_error
 from api.security.keyring import Keyring
 from api.security.same_origin import writes
-from errors import HostRefusedError, KeyNeededError, KeyRefusedError, KeyScopeError, RagError, TooManyRequestsError
+from errors import HostRefusedError, RagError, TooManyRequestsError
 
 FACT = "The key is missing or wrong."
 REMEDY = "Send one of the service's keys as `Authorization: Bearer KEY`, or as the header Api-Key; a command of this "
@@ -95,8 +95,8 @@ class KeyGate:
         if key is None:
             if scope["path"] in OPEN_PATHS:
                 return NOBODY
-            refusal = KeyRefusedError if scope["path"] in ASK_XDD_PATHS else KeyNeededError
-            raise refusal(FACT, REMEDY)
+            code = "key_refused" if scope["path"] in ASK_XDD_PATHS else "key_needed"
+            raise RagError(FACT, REMEDY, code)
         rate = None if key.rate is None else parse(key.rate)
         if rate is not None and not self._limiter.hit(rate, key.sha256):
             again_at = self._limiter.get_window_stats(rate, key.sha256).reset_time
@@ -112,14 +112,14 @@ async def require_scope(request: Request) -> None:
     """Ask whether the caller's key is for this route.
 
     Raises:
-        KeyScopeError: it is not.
+        RagError: it is not.
     """
     error = refusal(CALLER.get(), request.method, request.scope["route"].path_format)
     if error is not None:
         raise error
 
 
-def refusal(key: Key | None, method: str, path: str) -> KeyScopeError | None:
+def refusal(key: Key | None, method: str, path: str) -> RagError | None:
     """Return why a key does not open a route; None if it does.
 
     Args:
@@ -131,9 +131,11 @@ def refusal(key: Key | None, method: str, path: str) -> KeyScopeError | None:
         return None
     scope = SCOPE_OF.get((method, path), READ if method in ("GET", "HEAD") else ADMIN)
     if not key.allows(scope):
-        return KeyScopeError(f"Your key is not for this: it lacks the scope {scope!r}.", "Ask for another key.")
+        return RagError(f"Your key is not for this: it lacks the scope {scope!r}.", "Ask for another key.", "key_scope")
     if key.corpora is not None and path.startswith(ABOUT_ALL_CORPORA):
-        return KeyScopeError("Your key is for some corpora only, and this is about all.", "Ask for another key.")
+        return RagError(
+            "Your key is for some corpora only, and this is about all.", "Ask for another key.", "key_scope"
+        )
     return None
 
 

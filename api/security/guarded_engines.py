@@ -13,7 +13,7 @@ from query_engine.runtime.lease_pool import Lease
 
 
 class GuardedEngines:
-    """Engines that refuse corpora which the caller's key does not open; raises KeyScopeError there.
+    """Engines that refuse corpora which the caller's key does not open; raises RagError there.
 
     Args:
         engines: open corpora.

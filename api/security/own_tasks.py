@@ -20,8 +20,7 @@ async def require_own_task(request: Request, service: ServiceDep) -> None:
     """Ask whether the task or chat that a request names is there for its caller.
 
     Raises:
-        UnknownTaskError: no such task is.
-        UnknownChatError: no such chat is.
+        RagError: no such task or chat is.
     """
     key = CALLER.get()
     named = [request.path_params.get("task_id"), *request.query_params.getlist("task_id")]

@@ -20,7 +20,7 @@ from prometheus_client.registry import Collector
 
 from api.jobs.queue import Result
 from api.telemetry.workers import shared_folder
-from errors import StorageError, TooManyQuestionsError
+from errors import StorageError
 from query_engine.runtime.watching import ModelCall
 from query_engine.schema.events import Done
 from settings import VERSION
@@ -86,7 +86,7 @@ class Metrics:
         self._noted: dict[tuple[Gauge, tuple[str, ...]], float] = {}
         # A counter that begins with its first event hides that event from `increase`.
         for counter, values in (
-            (self._errors, (StorageError.code, TooManyQuestionsError.code)),
+            (self._errors, (StorageError.code, "too_many_questions")),
             (self._lookups, ("hit", "miss")),
             (self._ingestions, ("done", "stopped", "failed")),
         ):

@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from errors import UnknownRunError
+from errors import RagError
 
 HEADER, CASES, SCORES, RESULTS, REPORT = "run.json", "cases.jsonl", "scores.jsonl", "eval_results.json", "report.html"
 MOST_RUNS = 200
@@ -96,7 +96,7 @@ def list_runs(folder: Path) -> dict[str, Any]:
         `mean`, `n`, `of`). `metrics`: what each metric is. `older`: how many runs are left out.
 
     Raises:
-        UnknownRunError: the folder cannot be read.
+        RagError: the folder cannot be read.
     """
     names = _names(folder)
     found = [_brief(folder, name) for name in names[:MOST_RUNS]]
@@ -112,14 +112,14 @@ def read_report(folder: Path, name: str) -> bytes:
     """Return the report of a run, HTML.
 
     Raises:
-        UnknownRunError: there is no such run, or no report of it that can be shown.
+        RagError: there is no such run, or no report of it that can be shown.
     """
     try:
         with _opened(folder, name, REPORT) as file:
             return _whole(file, MOST_BYTES)
     except (OSError, UnreadableRunFile) as error:
         told = str(error) if isinstance(error, UnreadableRunFile) else f"There is no {REPORT} that can be read."
-        raise UnknownRunError(told, "Write it: python -m eval report RUN.") from error
+        raise RagError(told, "Write it: python -m eval report RUN.", "unknown_run") from error
 
 
 def _names(folder: Path) -> list[str]:
@@ -131,8 +131,10 @@ def _names(folder: Path) -> list[str]:
             changed = {entry.name: _changed_s(entry) for entry in runs}
             return sorted(changed, key=lambda name: -changed[name])
     except OSError as error:
-        raise UnknownRunError(
-            f"The folder of runs cannot be read: {error.strerror}.", "Set RAG_SERVE__RUNS to another folder."
+        raise RagError(
+            f"The folder of runs cannot be read: {error.strerror}.",
+            "Set RAG_SERVE__RUNS to another folder.",
+            "unknown_run",
         ) from error
 
 

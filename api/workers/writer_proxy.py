@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.errors import send_error
 from api.telemetry.middleware import HANDED_OVER, HEADER, REQUEST_ID
-from errors import RagError, ReadOnlyError, WriterUnavailableError
+from errors import CorpusError, RagError
 from loopback import may_use_proxy
 
 # Jobs and tasks live in one process; documents are written by one.
@@ -63,9 +63,10 @@ class WriterProxy:
             return
         try:
             if not self._client:
-                raise ReadOnlyError(
+                raise CorpusError(
                     "This service only reads: it takes no documents, jobs and tasks.",
                     "Ask the one that runs with RAG_SERVE__ROLE=writer, or set RAG_SERVE__WRITER_URL to its address.",
+                    "read_only",
                 )
             await _hand_over(self._client, scope, receive, send)
         except (RagError, HTTPException) as error:  # the latter is `BodyLimit`'s
@@ -102,9 +103,10 @@ async def _hand_over(client: httpx.AsyncClient, scope: Scope, receive: Receive, 
         taken.set()  # a writer that refuses a body replies before its end
         await _reply(scope, await sending, send, leaving)
     except httpx.TransportError as error:
-        raise WriterUnavailableError(
+        raise CorpusError(
             f"The process that writes did not answer: {str(error) or type(error).__name__}.",
             "Ask again in some seconds: it is replaced when it ends. What it had committed stays.",
+            "writer_unavailable",
         ) from error
     except ClientDisconnect:
         return

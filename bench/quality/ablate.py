@@ -117,7 +117,7 @@ def open_switchable(data_set: DataSet, settings: Settings) -> Iterator[Open]:
         def open_with(other: Settings, search_again: bool) -> System:
             documents = stored_documents(corpus.documents)
             # Not shared: a reader caches readings, which depend on the part that is off.
-            reader = LeafReader(known, documents, corpus.lexical_index, embedder, other.answer.quote_chars)
+            reader = LeafReader(known, documents, corpus.lexical_index, embedder)
             quoting = ExtractiveSynthesizer(reader)
             engine = Engine(corpus, embedder, reader, (), quoting, settings=other, pipeline=whole.pipeline)
             remember_search(engine, {} if search_again else found)

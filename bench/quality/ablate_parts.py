@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from unittest.mock import patch
 
-from bench.datasets import NoDataSetError
+from errors import RagError
 from query_engine.answerability import classifier
 from query_engine.answerability.classifier import Classifier
 from query_engine.collection import answers
@@ -75,13 +75,13 @@ def chosen_parts(beginnings: Sequence[str]) -> list[Part]:
     """Return the parts whose names begin with one of these prefixes; all parts if none is given.
 
     Raises:
-        NoDataSetError: no part's name begins with any of them.
+        RagError: no part's name begins with any of them.
     """
     parts = all_parts()
     chosen = [part for part in parts if not beginnings or part.name.startswith(tuple(beginnings))]
     if not chosen:
         names = ", ".join(part.name for part in parts)
-        raise NoDataSetError(f"No part's name begins with {' or '.join(beginnings)}.", f"There are: {names}.")
+        raise RagError(f"No part's name begins with {' or '.join(beginnings)}.", f"There are: {names}.", "no_data_set")
     return chosen
 
 

@@ -25,7 +25,7 @@ from bench.build import CORPUS, open_engine, service_variables, with_index
 from bench.datasets import DataSet
 from bench.figures import MB, keep, made_on, percentile
 from bench.made_corpora import larger_corpus
-from bench.speed.process import ProgramFailedError, start_python
+from bench.speed.process import program_failed, start_python
 from eval.argument_types import whole_number
 from eval.progress_bar import tell
 from eval.questions.files import read_cases
@@ -99,11 +99,11 @@ def measure(data_set: DataSet, settings: Settings, scales: Sequence[int], parts:
 def _asked(data_set: DataSet, settings: Settings, corpora: Sequence[str]) -> Grown:
     tell(f"{data_set.name}: asking {'+'.join(corpora)}")
     arguments = ["-m", __spec__.name, "+".join(corpora), str(data_set.questions)]
-    variables = service_variables(settings, data_set.name) | FORGETFUL
+    variables = service_variables(data_set.name) | FORGETFUL
     process = start_python(arguments, variables, stdout=subprocess.PIPE, stderr=None)
     output, _ = process.communicate()
     if process.returncode:
-        raise ProgramFailedError.of(arguments, "failed", "see above")
+        raise program_failed(arguments, "failed", "see above")
     folders = [with_index(settings, data_set.name).index.dir / name for name in corpora]
     disk = sum(file.stat().st_size for folder in folders for file in folder.rglob("*") if file.is_file())
     return Grown(corpora=len(corpora), disk_mb=disk / MB, **json.loads(output))

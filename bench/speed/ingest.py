@@ -106,20 +106,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "each line shuffled",
         metavar="K",
     )
-    parser.add_argument(
-        "--formats",
-        action="store_true",
-        help="instead read --documents made files of each format, then ingest damaged and hostile ones; exit code 1 if "
-        "any of them does harm",
-    )
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
-    """Measure each set, print one table; or measure formats."""
-    if arguments.formats:
-        from bench.speed import formats  # noqa: PLC0415  # reads files in this process, which should use little memory
-
-        return formats.run(settings, arguments.documents, arguments.repeats)
+    """Measure each set, print one table."""
     sizes = {"documents": arguments.documents, "repeats": arguments.repeats, "scale": arguments.scale}
     measured = [measure_set(data_set, settings, **sizes) for data_set in choose_sets(arguments)]
     print(f"{table(measured)}\n\nMedian (smallest–largest) of {arguments.repeats} runs in turn. {made_on()}")
@@ -133,7 +123,7 @@ def measure_set(data_set: DataSet, settings: Settings, *, documents: int, repeat
     Raises:
         RagError: the corpus holds no document, or a program failed.
     """
-    with tempfile.TemporaryDirectory(prefix="ingest-", dir=made(settings.bench.dir)) as folder:
+    with tempfile.TemporaryDirectory(prefix="ingest-", dir=made()) as folder:
         scratch = Path(folder).resolve()
         with Reader(settings.ingest) as reader:
             texts = list(islice(read_texts(list_files(data_set.corpus), reader), documents * (scale or 1)))
@@ -163,20 +153,20 @@ class Programs:
         self._model_dir = model_dir
 
     def stock(self, folder: Path, index: Path) -> Ingested:
-        """Run `bench/baseline/llamaindex.py`; raises ProgramFailedError."""
+        """Run `bench/baseline/llamaindex.py`; raises RagError."""
         run = run_python(["-m", "bench.baseline.llamaindex", str(folder), str(index), str(self._model_dir)], {})
         return _ingested(run, index)
 
     def ours(self, folder: Path, index: Path) -> Ingested:
-        """Run `python -m ingestion`; raises ProgramFailedError."""
+        """Run `python -m ingestion`; raises RagError."""
         return _ingested(run_python(["-m", "ingestion", str(folder), "--corpus", CORPUS], _variables(index)), index)
 
     def query_s(self, index: Path) -> float:
-        """Run `python -m query_engine`; raises ProgramFailedError."""
+        """Run `python -m query_engine`; raises RagError."""
         return run_python(["-m", "query_engine", "--corpus", CORPUS, "--", self._question], _variables(index)).wall_s
 
     def ready_s(self, index: Path) -> float:
-        """Run `python main.py`; raises ProgramFailedError."""
+        """Run `python main.py`; raises RagError."""
         return seconds_until_ready([str(MAIN)], _variables(index))
 
 
@@ -190,7 +180,7 @@ def measure(measured: Measured, programs: Programs, scratch: Path, repeats: int)
         repeats: at least 1.
 
     Raises:
-        ProgramFailedError: a program failed, so its figures mean nothing.
+        RagError: a program failed, so its figures mean nothing.
     """
 
     def stock(number: int) -> None:

@@ -33,17 +33,12 @@ POLL_S = 0.02
 MOST_SAID_BYTES = 1_000_000
 
 
-class ProgramFailedError(RagError):
-    """A measured program did not end well, so there is nothing to measure."""
-
-    code = "program_failed"
-
-    @classmethod
-    def of(cls, arguments: Sequence[str], outcome: str, stderr: str) -> "ProgramFailedError":
-        """Name the program, how it ended, and the last line it said."""
-        last = (stderr.strip().splitlines() or ["it said nothing"])[-1]
-        command = f"python {' '.join(arguments)}"
-        return cls(f"`{command}` {outcome}: {last}", "Run it by hand, with the settings of this measurement.")
+def program_failed(arguments: Sequence[str], outcome: str, stderr: str) -> RagError:
+    """Name the measured program that failed, how it ended, and the last line it said."""
+    last = (stderr.strip().splitlines() or ["it said nothing"])[-1]
+    command = f"python {' '.join(arguments)}"
+    remedy = "Run it by hand, with the settings of this measurement."
+    return RagError(f"`{command}` {outcome}: {last}", remedy, "program_failed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +70,7 @@ def run_python(arguments: Sequence[str], variables: Mapping[str, str]) -> Run:
         variables: environment variables beside the inherited ones.
 
     Raises:
-        ProgramFailedError: its exit code is not 0.
+        RagError: its exit code is not 0.
     """
     with tempfile.TemporaryFile("w+") as stdout, tempfile.TemporaryFile("w+") as stderr:
         started = time.perf_counter()
@@ -90,7 +85,7 @@ def run_python(arguments: Sequence[str], variables: Mapping[str, str]) -> Run:
         for stream in (stdout, stderr):
             stream.seek(0)
         if process.returncode:
-            raise ProgramFailedError.of(arguments, f"ended with exit code {process.returncode}", stderr.read())
+            raise program_failed(arguments, f"ended with exit code {process.returncode}", stderr.read())
         largest_mb = usage.ru_maxrss * 1024 / MB
         return Run(
             wall_s, usage.ru_utime + usage.ru_stime, max(memory.peak / MB, largest_mb), largest_mb, stdout.read()
@@ -101,7 +96,7 @@ def seconds_until_ready(arguments: Sequence[str], variables: Mapping[str, str]) 
     """Start a service, stop it once `/ready` answers 200, and return the time from its start to that answer.
 
     Raises:
-        ProgramFailedError: it ended, or was not ready within `READY_LIMIT_S`.
+        RagError: it ended, or was not ready within `READY_LIMIT_S`.
     """
     started = time.perf_counter()
     with serving(arguments, variables):
@@ -113,7 +108,7 @@ def serving(arguments: Sequence[str], variables: Mapping[str, str]) -> Iterator[
     """Run a service, and yield its base URL once `/ready` answers 200; it is stopped at the end.
 
     Raises:
-        ProgramFailedError: it ended, or was not ready within `READY_LIMIT_S`.
+        RagError: it ended, or was not ready within `READY_LIMIT_S`.
     """
     deadline = time.perf_counter() + READY_LIMIT_S
     # A file, because a service would stand still once nobody empties its pipe.
@@ -122,9 +117,9 @@ def serving(arguments: Sequence[str], variables: Mapping[str, str]) -> Iterator[
         try:
             url = _address(process, stderr, deadline)
             if url is None:
-                raise ProgramFailedError.of(arguments, "ended before it listened", _said(stderr))
+                raise program_failed(arguments, "ended before it listened", _said(stderr))
             if reason := _wait_until_ready(url, deadline):
-                raise ProgramFailedError.of(arguments, f"was not ready within {READY_LIMIT_S:.0f} s", reason)
+                raise program_failed(arguments, f"was not ready within {READY_LIMIT_S:.0f} s", reason)
             yield url
         finally:
             end(process)

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.datasets import NoDataSetError
 from bench.made_corpora import shuffled
+from errors import RagError
 from index.documents.store import Document
 from ingestion.reading.files import Skipped, SourceFile
 from ingestion.reading.reader import Reader
@@ -76,10 +76,10 @@ def write_workload(texts: list[Text], folder: Path, documents: int) -> Workload:
     be embedded once, and shuffled text costs what the original costs.
 
     Raises:
-        NoDataSetError: there is no text at all.
+        RagError: there is no text at all.
     """
     if not texts:
-        raise NoDataSetError("The data set holds no readable document.", "Look at what its corpus holds.")
+        raise RagError("The data set holds no readable document.", "Look at what its corpus holds.", "no_data_set")
     written = 0
     for number in range(documents):
         copy, place = divmod(number, len(texts))

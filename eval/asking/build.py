@@ -15,9 +15,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from errors import CorpusLockedError
+from errors import CorpusLockedError, RagError
 from eval.asking.in_process import Answers, InProcess, ReadPages
-from eval.asking.target import NoReplyError, PreflightError, Target, check_author, check_chunks
+from eval.asking.target import NoReplyError, Target, check_author, check_chunks
 from eval.cases import Case, GivenPage
 from eval.run_folder import Header
 from index.build import open_corpus
@@ -141,8 +141,8 @@ def _open(engines: Engines, corpus: str | None, settings: Settings) -> Engine:
     except CorpusLockedError as error:
         if error.url is None:
             raise
-        raise PreflightError(
-            f"The service at {error.url} holds the corpus.", f"Ask it: add --url {error.url}; or stop it."
+        raise RagError(
+            f"The service at {error.url} holds the corpus.", f"Ask it: add --url {error.url}; or stop it.", "preflight"
         ) from error
 
 

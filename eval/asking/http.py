@@ -14,11 +14,11 @@ from urllib.parse import quote
 
 import httpx
 
+from errors import RagError
 from eval.asking.replies import StreamReply, read_reply
 from eval.asking.target import (
     QUOTING,
     NoReplyError,
-    PreflightError,
     Target,
     check_author,
     check_chunks,
@@ -54,7 +54,7 @@ async def look_at_service(
     A stranger's service may tell nothing.
 
     Raises:
-        PreflightError: the service is not up, its corpus is missing or empty, or no language model writes.
+        RagError: the service is not up, its corpus is missing or empty, or no language model writes.
     """
     name, exchange = str(client.base_url).rstrip("/"), Exchange(client, timeout_s=30)
 
@@ -63,14 +63,16 @@ async def look_at_service(
         reply = await exchange.get(path, params=parameters)
         if reply.broken:
             remedy = "Start the service, e.g. python main.py, or correct --url."
-            raise PreflightError(f"Nothing answers at {name}: {reply.broken}.", remedy)
+            raise RagError(f"Nothing answers at {name}: {reply.broken}.", remedy, "preflight")
         known = reply.value or {}
         if reply.status == httpx.codes.OK or (refused_too and known):
             return known
         if reply.detail and path != "/health":
-            raise PreflightError(f"{name} refuses: {reply.detail}", "Mend that, or name another corpus by --corpus.")
+            raise RagError(
+                f"{name} refuses: {reply.detail}", "Mend that, or name another corpus by --corpus.", "preflight"
+            )
         if reply.status >= 500:
-            raise PreflightError(f"{name}{path} replies with status {reply.status}.", "Mend the service.")
+            raise RagError(f"{name}{path} replies with status {reply.status}.", "Mend the service.", "preflight")
         return {}
 
     health = await get("/health")

@@ -18,18 +18,13 @@ QUOTING = "extractive"
 FEW_CHUNKS = 50
 
 
-class PreflightError(RagError):
-    """The run would measure nothing: no service, no documents, or no language model where one is wanted."""
-
-    code = "preflight"
-
-
 def check_chunks(corpus: str, chunks: int) -> list[str]:
-    """Return a warning if a corpus is tiny, and raise PreflightError if it is empty."""
+    """Return a warning if a corpus is tiny, and raise RagError if it is empty."""
     if not chunks:
-        raise PreflightError(
+        raise RagError(
             f"The corpus {corpus!r} is empty: every question would be declined.",
             f"Bring documents in first: python -m ingestion PATH --corpus {corpus}.",
+            "preflight",
         )
     if chunks < FEW_CHUNKS:
         return [f"The corpus {corpus!r} holds {chunks} chunks, fewer than {FEW_CHUNKS}: is it whole?"]
@@ -37,11 +32,12 @@ def check_chunks(corpus: str, chunks: int) -> list[str]:
 
 
 def check_author(provider: str) -> None:
-    """Raise PreflightError if no language model is set to write the answers."""
+    """Raise RagError if no language model is set to write the answers."""
     if provider == QUOTING:
-        raise PreflightError(
+        raise RagError(
             "--require-llm is given, but no language model is set: answers would be quotes.",
             "Set RAG_LLM__PROVIDER where the answers are made, or leave out --require-llm.",
+            "preflight",
         )
 
 

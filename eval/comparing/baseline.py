@@ -31,12 +31,6 @@ _LEFT_OUT = {
 }  # fmt: skip
 
 
-class BadBaselineError(RagError):
-    """A run cannot be a baseline."""
-
-    code = "bad_baseline"
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `baseline`."""
     parser.add_argument("run", type=Path, metavar="RUN", help="folder of the run to keep, e.g. var/regress/run")
@@ -61,11 +55,11 @@ def keep(run_folder: RunFolder, path: Path) -> None:
     """Write the reduced run to `path`, replacing any run that is there.
 
     Raises:
-        BadBaselineError: something else than a run is there.
+        RagError: something else than a run is there.
     """
     target, draft = RunFolder(path), RunFolder(path.with_name(f"{path.name}.part"))
     if path.exists() and not target.exists():
-        raise BadBaselineError(f"{path} exists and holds no run.", "Name another folder with --to.")
+        raise RagError(f"{path} exists and holds no run.", "Name another folder with --to.", "bad_baseline")
     shutil.rmtree(draft.path, ignore_errors=True)
     rows = {id_: Row.model_validate(row.model_dump(exclude=_LEFT_OUT)) for id_, row in run_folder.rows().items()}
     draft.create(run_folder.header(), run_folder.cases())
@@ -86,13 +80,15 @@ def _check(folder: RunFolder) -> None:
     run = read_run(folder)
     lacking = [case.id for case in run.cases if case.id not in run.rows or run.rows[case.id].outcome == "failed"]
     if lacking:
-        raise BadBaselineError(
+        raise RagError(
             f"{folder.path} lacks a reply to {len(lacking)} of {len(run.cases)} questions, e.g. {lacking[0]}.",
             "Run it again: the same command asks what is missing.",
+            "bad_baseline",
         )
     broken = [line for line in run.scores if line.family in FAMILIES and any(one.failed for one in line.cells.values())]
     if broken:
-        raise BadBaselineError(
+        raise RagError(
             f"{folder.path} has failed scores, e.g. {broken[0].family} of {broken[0].id}.",
             f"See why, then score it again: python -m eval score {folder.path}.",
+            "bad_baseline",
         )

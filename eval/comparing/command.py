@@ -30,12 +30,6 @@ from settings import Settings
 LOST_RATIO = 0.01
 
 
-class UnknownMetricError(RagError):
-    """`--fail-on` names what cannot be judged."""
-
-    code = "unknown_metric"
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `compare`."""
     parser.add_argument("a", type=Path, metavar="A", help="folder of the run before the change")
@@ -95,7 +89,7 @@ def wanted_metrics(texts: Iterable[str], joined: Joined) -> list[str]:
     """Return the metrics that `METRIC` or `METRIC:worse` name.
 
     Raises:
-        UnknownMetricError: no such metric, not in both runs, or nothing that runs can be compared by.
+        RagError: no such metric, not in both runs, or nothing that runs can be compared by.
     """
     a, b = (set(metric_names(side.cells)) for side in (joined.a, joined.b))
     judged = {name for name in a & b - OVER_ALL if name == speed.METRIC or metric_of(name).family != SPEED}
@@ -103,12 +97,13 @@ def wanted_metrics(texts: Iterable[str], joined: Joined) -> list[str]:
     for text in texts:
         name, _, condition = text.partition(":")
         if condition not in ("", "worse"):
-            raise UnknownMetricError(
+            raise RagError(
                 f"--fail-on {text}: {condition!r} is not a verdict.",
                 f"Write {name} or {name}:worse, which are the same.",
+                "unknown_metric",
             )
         if name not in judged:
-            raise UnknownMetricError(*_why_not(name, a | b, judged))
+            raise RagError(*_why_not(name, a | b, judged), "unknown_metric")
         wanted.append(name)
     return list(dict.fromkeys(wanted))
 

@@ -22,18 +22,6 @@ JUDGE = "judge."
 _UNTOLD = "(untold)"
 
 
-class NotScoredError(RagError):
-    """A run has replies and no scores of them."""
-
-    code = "not_scored"
-
-
-class NotComparableError(RagError):
-    """Two runs share nothing that could be compared."""
-
-    code = "not_comparable"
-
-
 @dataclass(frozen=True)
 class Run:
     """One run, read whole.
@@ -83,14 +71,15 @@ def read_run(folder: RunFolder) -> Run:
 
     Raises:
         RunFolderError: the folder holds no run, or a damaged one.
-        NotScoredError: the run was never scored, or only by an earlier version.
+        RagError: the run was never scored, or only by an earlier version.
     """
     header, cases, rows = folder.header(), folder.cases(), folder.rows()
     scores = folder.scores(rows)
     if rows and not scores:
-        raise NotScoredError(
+        raise RagError(
             f"{folder.path} has no scores, or only scores of other replies or of an earlier format.",
             f"Compute them: python -m eval score {folder.path}.",
+            "not_scored",
         )
     cells = cells_of(scores)
     return Run(folder.path, header, cases, rows, {case.id: cells.get(case.id, {}) for case in cases}, scores)
@@ -100,7 +89,7 @@ def join(a: Run, b: Run) -> Joined:
     """Pair the questions of two runs.
 
     Raises:
-        NotComparableError: not one question is the same.
+        RagError: not one question is the same.
     """
     before, after = ({case.id: case for case in run.cases} for run in (a, b))
     common = [id_ for id_ in b.rows if id_ in a.rows]
@@ -110,8 +99,10 @@ def join(a: Run, b: Run) -> Joined:
         why = (
             f"their {len(altered)} common ids name other questions or references" if altered else "no id stands in both"
         )
-        raise NotComparableError(
-            f"{a.path} and {b.path} share no question: {why}.", "Run both with the same file of questions."
+        raise RagError(
+            f"{a.path} and {b.path} share no question: {why}.",
+            "Run both with the same file of questions.",
+            "not_comparable",
         )
     only_a = tuple(id_ for id_ in a.rows if id_ not in b.rows)
     only_b = tuple(id_ for id_ in b.rows if id_ not in a.rows)

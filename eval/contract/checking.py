@@ -25,12 +25,6 @@ EVALUATE_REFUSALS: tuple[dict[str, object], ...] = ({}, {"iid": "1"}, {"query": 
 SIGNS = {"PASS": "PASS", "FAIL": "FAIL", "NOT SEEN": "--  "}
 
 
-class NoServiceError(RagError):
-    """Nothing answers at the URL."""
-
-    code = "no_service"
-
-
 Replies = Mapping[str, Sequence[Reply]]
 """All that the service said, by the kind of request: the keys are those of `RULES`."""
 
@@ -39,11 +33,13 @@ async def ask(exchange: Exchange, url: str, questions: Sequence[str]) -> Replies
     """Put every question and every body that asks nothing to the service, one after another.
 
     Raises:
-        NoServiceError: nothing listens there.
+        RagError: nothing listens there.
     """
     health = await exchange.get("/health")
     if health.status == 0:
-        raise NoServiceError(f"{url} does not answer ({health.broken}).", "Start the service, or name another address.")
+        raise RagError(
+            f"{url} does not answer ({health.broken}).", "Start the service, or name another address.", "no_service"
+        )
     bodies = [{"query": questions[i % len(questions)], "iid": iid} for i, iid in enumerate(IIDS)]
     bodies += [{"query": question, "iid": str(number)} for number, question in enumerate(questions[len(IIDS) :])]
     requests: dict[str, tuple[str, Sequence[Mapping[str, object]]]] = {

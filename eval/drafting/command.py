@@ -21,12 +21,6 @@ from eval.scoring.build import open_judge
 from settings import Settings
 
 
-class NoDraftsError(RagError):
-    """No question can be drafted, or the file cannot be written."""
-
-    code = "no_drafts"
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     parser.add_argument("corpus", nargs="?", help="an ingested corpus (default: RAG_INDEX__CORPUS)")
@@ -41,22 +35,26 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Draft questions, and write them.
 
     Raises:
-        NoDraftsError: nothing can be drafted, or the file exists.
+        RagError: nothing can be drafted, or the file exists.
         SettingsError: no model is set.
     """
     corpus = arguments.corpus or settings.index.corpus
     path = arguments.out or Path(f"{corpus}-questions.jsonl")
     if path.exists():
-        raise NoDraftsError(f"{path} exists.", "Name another file by --out.")
+        raise RagError(f"{path} exists.", "Name another file by --out.", "no_drafts")
     made = _draft(arguments, corpus, settings)
     dropped = ", ".join(f"{count} {reason}" for reason, count in made.dropped.most_common())
     sys.stderr.write(f"Dropped: {dropped or 'nothing'}.\n")
     if not made.drafts:
-        raise NoDraftsError(f"No question could be drafted from corpus {corpus!r}.", "Ingest documents with prose.")
+        raise RagError(
+            f"No question could be drafted from corpus {corpus!r}.", "Ingest documents with prose.", "no_drafts"
+        )
     try:
         replace_file(path, case_lines(made.drafts))
     except OSError as error:
-        raise NoDraftsError(f"{path} cannot be written: {error.strerror}.", "Name another file by --out.") from error
+        raise RagError(
+            f"{path} cannot be written: {error.strerror}.", "Name another file by --out.", "no_drafts"
+        ) from error
     kinds = Counter(draft.category for draft in made.drafts)
     counted = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
     print(f"{path}: {len(made.drafts)} questions ({counted}), by {settings.judge.model}")

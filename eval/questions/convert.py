@@ -24,12 +24,6 @@ from settings import Settings
 RANKED_FIELDS = {"id", "question", "category", "relevance", "relevant_docs"}
 
 
-class NotConvertedError(RagError):
-    """The wish makes no sense, or a file cannot be written."""
-
-    code = "not_converted"
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     add_question_arguments(parser, required=False)
@@ -45,14 +39,14 @@ def run(arguments: argparse.Namespace, _settings: Settings) -> int:
     """Convert, and say what was written.
 
     Raises:
-        NotConvertedError: something is missing, or cannot be written.
+        RagError: something is missing, or cannot be written.
         BadCasesError: a file is not what it should be.
     """
     try:
         written = _run(arguments) if arguments.run else _questions(arguments)
     except OSError as error:
-        raise NotConvertedError(
-            f"{arguments.out} cannot be written: {error.strerror}.", "Name another path."
+        raise RagError(
+            f"{arguments.out} cannot be written: {error.strerror}.", "Name another path.", "not_converted"
         ) from error
     sys.stdout.write(f"{arguments.out}: {written}\n")
     return 0
@@ -60,7 +54,7 @@ def run(arguments: argparse.Namespace, _settings: Settings) -> int:
 
 def _questions(arguments: argparse.Namespace) -> str:
     if arguments.questions is None:
-        raise NotConvertedError("There is nothing to convert.", "Name questions, or a run by --run.")
+        raise RagError("There is nothing to convert.", "Name questions, or a run by --run.", "not_converted")
     cases, out = questions_of(arguments), arguments.out
     if arguments.documents:
         rows = documents_of(arguments.questions, arguments.format).items()
@@ -78,12 +72,14 @@ def _run(arguments: argparse.Namespace) -> str:
     source = RunFolder(arguments.run)
     if not source.exists():
         if arguments.to != OWN.name or arguments.questions is None:
-            raise NotConvertedError(
-                f"{arguments.run} is a run of another system.", "Name its questions, and leave out --to."
+            raise RagError(
+                f"{arguments.run} is a run of another system.",
+                "Name its questions, and leave out --to.",
+                "not_converted",
             )
         return _foreign(arguments)
     if arguments.to == OWN.name:
-        raise NotConvertedError(f"{arguments.run} is a run of Treeline already.", f"Give --to {TREC}.")
+        raise RagError(f"{arguments.run} is a run of Treeline already.", f"Give --to {TREC}.", "not_converted")
     rows = source.rows()
     rankings = {name: [doc for doc in distinct_docs(row.passages) if doc] for name, row in rows.items()}
     replace_file(arguments.out, trec.run_lines(rankings))

@@ -20,12 +20,6 @@ from settings import Settings
 PAGE, MARKDOWN, RESULTS, QUESTIONS = "report.html", "eval_report.md", "eval_results.json", "per_question_results.csv"
 
 
-class NotWrittenError(RagError):
-    """The report cannot be written to its place."""
-
-    code = "not_written"
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("run", type=Path, metavar="RUN", help="folder of the run, e.g. runs/NAME")
@@ -56,8 +50,7 @@ def report(folder: RunFolder, out: Path, against: Path | None = None) -> tuple[G
 
     Raises:
         RunFolderError: there is no run, or a damaged one.
-        NothingToReportError: it has no scores.
-        NotWrittenError: `out` cannot be written.
+        RagError: it has no scores; or `out` cannot be written.
     """
     gathered = gather(folder, RunFolder(against) if against else None)
     files = {
@@ -71,7 +64,9 @@ def report(folder: RunFolder, out: Path, against: Path | None = None) -> tuple[G
         for name, text in files.items():
             replace_file(out / name, text)
     except OSError as error:
-        raise NotWrittenError(
-            f"The report cannot be written to {out}: {error.strerror or error}.", "Name another folder with --out."
+        raise RagError(
+            f"The report cannot be written to {out}: {error.strerror or error}.",
+            "Name another folder with --out.",
+            "not_written",
         ) from error
     return gathered, [out / name for name in files]

@@ -76,7 +76,7 @@ KINDS = (
         "The evidence was in the context and the answer stays within it, but does not say what was asked.",
         "The synthesizer had the evidence and wrote of something else. Try another one or another prompt, a longer "
         "answer, or fewer passages around the evidence.",
-        ("RAG_LLM__PROVIDER", "RAG_LLM__PROMPT", "RAG_ANSWER__QUOTE_CHARS", "RAG_RETRIEVAL__BUDGET_CHARS"),
+        ("RAG_LLM__PROVIDER", "RAG_LLM__PROMPT", "RAG_RETRIEVAL__BUDGET_CHARS"),
     ),
     Kind(
         "against",

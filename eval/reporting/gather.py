@@ -54,12 +54,6 @@ MAIN = (
 )
 
 
-class NothingToReportError(RagError):
-    """A run has no replies."""
-
-    code = "nothing_to_report"
-
-
 @dataclass(frozen=True)
 class Group:
     """Some questions of a run.
@@ -316,14 +310,14 @@ def gather(folder: RunFolder, against: RunFolder | None = None) -> Gathered:
 
     Raises:
         RunFolderError: a folder holds no run, or a damaged one.
-        NotScoredError: nothing was scored.
-        NothingToReportError: nothing was asked yet.
-        NotComparableError: no question is in both runs.
+        RagError: nothing was asked yet or scored, or no question is in both runs.
     """
     run = read_run(folder)
     if not run.rows:
-        raise NothingToReportError(
-            f"{folder.path} has no replies yet.", f"Go on with it: python -m eval run QUESTIONS --out {folder.path}."
+        raise RagError(
+            f"{folder.path} has no replies yet.",
+            f"Go on with it: python -m eval run QUESTIONS --out {folder.path}.",
+            "nothing_to_report",
         )
     other = gather(against) if against else None
     return Gathered(**vars(run), other=other, joined=join(other, run) if other else None)

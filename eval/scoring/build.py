@@ -54,7 +54,7 @@ class _Models:
         from index.embedding.token_vectors import TokenEncoder  # noqa: PLC0415
 
         embed = self._settings.embed
-        model = load_embedding_model(embed.plain_model if embed.provider == "local" else "minilm", embed.cache_dir)
+        model = load_embedding_model("minilm" if embed.base_url else embed.plain_model, embed.cache_dir)
         return TokenEncoder(
             model, precision=resolved(embed.precision), cache_dir=embed.cache_dir, threads=embed.threads
         )
@@ -89,7 +89,7 @@ def open_judge(settings: Settings) -> Judge:
 
     Raises:
         SettingsError: they name none, or half of one.
-        JudgeCacheError: its replies cannot be kept.
+        RagError: its replies cannot be kept.
     """
     needed = {"RAG_JUDGE__BASE_URL": settings.judge.base_url, "RAG_JUDGE__MODEL": settings.judge.model}
     missing = [name for name, value in needed.items() if value is None]
@@ -107,7 +107,7 @@ def judged_scorers(
     """Return a scorer for each family that the judge shall decide; DeepEval's if its Python is named.
 
     Raises:
-        RagasMissingError: RAGAS is wanted and not installed.
+        RagError: RAGAS is wanted and not installed.
     """
     scorers: list[Scorer] = [family.scorer(judge) for name, family in OWN.items() if name in families]
     if "ragas" in families:

@@ -76,12 +76,6 @@ class JudgeUnusableError(JudgeError):
         return cls(f"{what}: {cut(text, SHOWN_CHARS)!r}.", "Take another model, or another RAG_JUDGE__RESPONSE_FORMAT.")
 
 
-class JudgeCacheError(RagError):
-    """Replies cannot be kept."""
-
-    code = "judge_cache_failed"
-
-
 @dataclass
 class Tally:
     """What judging took.
@@ -122,7 +116,7 @@ class Judge:
         tell: takes a line about what will be asked.
 
     Raises:
-        JudgeCacheError: the folder cannot be made.
+        RagError: the folder cannot be made.
     """
 
     def __init__(self, settings: JudgeSettings, tell: Callable[[str], object] = logger.info) -> None:
@@ -156,7 +150,7 @@ class Judge:
             JudgeDownError: no reply came within the limit and the tries, or the server takes no request at all.
             JudgeRefusedError: the server does not take this one.
             JudgeUnusableError: the reply is not a judgement.
-            JudgeCacheError: the reply cannot be kept.
+            RagError: the reply cannot be kept.
         """
         request = self._request(prompt, schema)
         key = hashlib.sha256(b"\0".join((f"{self._server.url}{PATH}".encode(), nth.encode(), request))).hexdigest()
@@ -202,9 +196,10 @@ class Judge:
         try:
             yield
         except OSError as error:
-            raise JudgeCacheError(
+            raise RagError(
                 f"The judge's replies cannot be kept in {self.settings.cache_dir}: {error.strerror or error}.",
                 "Make room there, or set RAG_JUDGE__CACHE_DIR to a folder that can be written.",
+                "judge_cache_failed",
             ) from error
 
     def _request(self, prompt: str, schema: Mapping[str, Any]) -> bytes:

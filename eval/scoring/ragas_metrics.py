@@ -50,12 +50,6 @@ _REMEDY = f"Install it: {INSTALL}; or name other metrics by --family."
 _BROKEN = (ValueError, TypeError, LookupError, ArithmeticError, AssertionError, ImportError)
 
 
-class RagasMissingError(RagError):
-    """RAGAS is not installed."""
-
-    code = "ragas_missing"
-
-
 def load_computed(vectors: "Vectors") -> "Compute":
     """Return what computes without a judge; may raise ImportError."""
     _forbid_reports()
@@ -73,17 +67,17 @@ def ragas_scorer(judge: Judge, embedder: "Callable[[], BaseEmbedding]") -> Judge
     """Return the scorer of what a judge decides; `embedder` loads the project's own.
 
     Raises:
-        RagasMissingError: RAGAS is not installed.
+        RagError: RAGAS is not installed.
     """
     if find_spec("ragas") is None:
-        raise RagasMissingError("RAGAS is not installed.", _REMEDY)
+        raise RagError("RAGAS is not installed.", _REMEDY, "ragas_missing")
 
     def asker(repeat: int) -> AbstractAsyncContextManager[Ask]:
         _forbid_reports()
         try:
             from eval.scoring.ragas_calls import by_judge  # noqa: PLC0415  # loads langchain and pandas
         except ImportError as error:
-            raise RagasMissingError(f"RAGAS cannot be loaded: {error}.", _REMEDY) from error
+            raise RagError(f"RAGAS cannot be loaded: {error}.", _REMEDY, "ragas_missing") from error
         return nullcontext(by_judge(judge, embedder().get_text_embedding, repeat))
 
     return JudgedScorer("ragas", JUDGED, judge, asker)

@@ -11,6 +11,8 @@ from index.documents.atoms import splits_atom
 from index.documents.blocks import MAX_CHARS_PER_TOKEN, Cuts, Piece
 from index.documents.span_tree import LEAF, NO_PARENT, Span
 
+PAPER_WORDS = 250
+"""Words of a paragraph, at most; a change has papers read again."""
 # Of the interval in which the smallest possible size of the largest group is sought.
 HALVINGS = 12
 # Of a sum of shares that fill a group exactly.

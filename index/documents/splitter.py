@@ -9,11 +9,11 @@ how passages are filled `level_splitter.py`'s.
 from collections.abc import Callable, Iterator, Sequence
 
 from index.documents.blocks import MAX_CHARS_PER_TOKEN, Cuts, parts
-from index.documents.paragraphs import paragraph_spans
+from index.documents.paragraphs import PAPER_WORDS, paragraph_spans
 from index.documents.span_tree import LEAF, LEVEL_NAMES, NO_PARENT, Span, SpanTree
 from index.documents.store import Document, StoredDocument
 from index.documents.structure import Structure
-from settings import ChunkSettings, IngestSettings
+from settings import ChunkSettings
 
 TITLE_TOKENS = 48
 # The parser copies a text once a level: in parts that is bounded.
@@ -35,7 +35,7 @@ class TreeSplitter:
         chunk: ChunkSettings,
         count_tokens: Callable[[str], int],
         window_tokens: int,
-        paper_words: int = IngestSettings().paper_words,
+        paper_words: int = PAPER_WORDS,
     ) -> None:
         self._count_tokens = count_tokens
         self._paper_words = paper_words

@@ -17,7 +17,7 @@ from typing import Any, Literal
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 
-from errors import FeedbackError, RagError, StorageError, TooMuchFeedbackError, UnknownAnswerError
+from errors import RagError, StorageError, UnknownAnswerError
 from index.disk import is_locked, is_refusal, private_file, private_folder
 
 FILE_NAME = "feedback.sqlite"
@@ -145,7 +145,7 @@ class FeedbackStore:
 
         Raises:
             StorageError: the file cannot be written.
-            FeedbackError: it is damaged.
+            RagError: it is damaged.
         """
         body = _body(given)
         row = {"id": given.id, "kind": given.kind, "corpus": given.corpus, "at": self._clock()}
@@ -177,8 +177,7 @@ class FeedbackStore:
         Raises:
             UnknownAnswerError: nothing of this kind has the id, or not any more or not for the one who judges, or it
                 has no such part.
-            TooMuchFeedbackError: there are `MAX_VERDICTS` on other parts of it.
-            FeedbackError: the file is damaged.
+            RagError: there are `MAX_VERDICTS` on other parts of it; or the file is damaged.
             StorageError: the file cannot be written.
         """
         if not self.path.is_file():
@@ -195,8 +194,10 @@ class FeedbackStore:
             connection.execute(sa.delete(_verdicts).where(same))
             count = sa.select(sa.func.count()).where(_verdicts.c.id == id_)
             if connection.execute(count).scalar_one() >= MAX_VERDICTS:
-                raise TooMuchFeedbackError(
-                    f"This {kind} has {MAX_VERDICTS} verdicts already.", "Replace one by sending it with its target."
+                raise RagError(
+                    f"This {kind} has {MAX_VERDICTS} verdicts already.",
+                    "Replace one by sending it with its target.",
+                    "too_much_feedback",
                 )
             connection.execute(sa.insert(_verdicts).values(**new, at=self._clock()))
 
@@ -207,7 +208,7 @@ class FeedbackStore:
             corpus: only what came from it.
 
         Raises:
-            FeedbackError: the file is damaged.
+            RagError: the file is damaged.
         """
         if not self.path.is_file():
             return
@@ -341,8 +342,10 @@ def _failure(path: Path, error: Exception) -> RagError:
             f"Feedback cannot be kept in {path}: {cause}.",
             "Free some space, or let this program write there; answers are not affected.",
         )
-    return FeedbackError(
-        f"{path} cannot be read: {cause}.", "Move the file away; a new one is made with the next answer."
+    return RagError(
+        f"{path} cannot be read: {cause}.",
+        "Move the file away; a new one is made with the next answer.",
+        "feedback_unavailable",
     )
 
 

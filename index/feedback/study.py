@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from errors import StudyError
+from errors import RagError
 from index.disk import private_file, private_folder
 
 FILE_NAME = "study.sqlite"
@@ -62,7 +62,7 @@ class StudyLog:
         folder: the index folder.
         clock: Unix time in seconds.
 
-    Every method raises StudyError where the file cannot be written or is damaged.
+    Every method raises RagError where the file cannot be written or is damaged.
     """
 
     def __init__(self, folder: Path, clock: Callable[[], float] = time.time) -> None:
@@ -117,8 +117,10 @@ class StudyLog:
                     self._database = _open(self.path)
                 yield self._database
             except (sqlite3.Error, OSError) as error:
-                raise StudyError(
-                    f"{self.path} cannot be used: {error}.", "Make room on the disk, or move the file away."
+                raise RagError(
+                    f"{self.path} cannot be used: {error}.",
+                    "Make room on the disk, or move the file away.",
+                    "study_unavailable",
                 ) from error
 
 

@@ -21,7 +21,7 @@ from typing import IO, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from errors import BackupError, StorageError
+from errors import CorpusError, StorageError
 from index.disk import FLOOR_BYTES
 
 LIST_NAME = "backup.json"
@@ -98,9 +98,9 @@ class _PlainFile(tarfile.TarInfo):
         return header
 
 
-def refusal(fact: str) -> BackupError:
+def refusal(fact: str) -> CorpusError:
     """Return the error that says why an archive is not unpacked."""
-    return BackupError(f"The backup is refused: {fact}.", "Use another backup; nothing was changed.")
+    return CorpusError(f"The backup is refused: {fact}.", "Use another backup; nothing was changed.", "bad_backup")
 
 
 def list_files(folder: Path, *, without: str) -> tuple[Member, ...]:
@@ -111,15 +111,19 @@ def list_files(folder: Path, *, without: str) -> tuple[Member, ...]:
         without: name of the one file in it that is left out.
 
     Raises:
-        BackupError: something in it is neither file nor folder, or its name is too long.
+        CorpusError: something in it is neither file nor folder, or its name is too long.
     """
     members = []
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
         if path.is_symlink() or not (path.is_file() or path.is_dir()):
-            raise BackupError(f"{path} is neither a file nor a folder.", "Put what it points to in its place.")
+            raise CorpusError(
+                f"{path} is neither a file nor a folder.", "Put what it points to in its place.", "bad_backup"
+            )
         if len(name.encode()) > tarfile.LENGTH_NAME:  # it would need an extended header
-            raise BackupError(f"The name of {path} is too long for an archive.", "Move it away; no corpus needs it.")
+            raise CorpusError(
+                f"The name of {path} is too long for an archive.", "Move it away; no corpus needs it.", "bad_backup"
+            )
         if path.is_file() and name != without:
             with path.open("rb") as file:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
@@ -148,7 +152,7 @@ def unpack(archive: Path, folder: Path) -> Contents:
         folder: must be empty.
 
     Raises:
-        BackupError: it is not an archive of ours, is damaged, or holds what it must not.
+        CorpusError: it is not an archive of ours, is damaged, or holds what it must not.
         StorageError: the files do not fit on the disk.
     """
     with _opened(archive) as tar:

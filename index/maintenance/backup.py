@@ -14,7 +14,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from errors import BackupError, IndexDamagedError, StorageError, UnknownCorpusError
+from errors import CorpusError, IndexDamagedError, StorageError, UnknownCorpusError
 from index.corpus import check_corpus_name, corpus_names, exists
 from index.disk import private_file, private_folder, sync_folder
 from index.folder_stores import open_folder
@@ -57,7 +57,7 @@ def backup(name: str, settings: Settings, target: Path) -> BackupFacts:
         UnknownCorpusError: there is no such corpus.
         CorpusLockedError: another process holds it.
         IndexDamagedError: its stores cannot be opened or disagree.
-        BackupError: `target` exists or cannot be written, or the corpus has stores on servers.
+        CorpusError: `target` exists or cannot be written, or the corpus has stores on servers.
         StorageError: the disk is full, or refuses.
     """
     check_corpus_name(name)
@@ -91,7 +91,7 @@ def restore(archive: Path, settings: Settings, name: str, *, replace: bool = Fal
 
     Raises:
         SettingsError: `name` cannot name a corpus.
-        BackupError: the archive is damaged or no backup, or a corpus has this name and `replace` is off.
+        CorpusError: the archive is damaged or no backup, or a corpus has this name and `replace` is off.
         CorpusLockedError: another process holds the corpus of this name, or restores one.
         IndexMismatchError: the corpus to replace has stores on servers.
         StorageError: the disk is full, or refuses.
@@ -118,27 +118,30 @@ def restore(archive: Path, settings: Settings, name: str, *, replace: bool = Fal
 
 def _check_in_folder(settings: Settings) -> None:
     if settings.index.chroma_url or settings.index.database_url:
-        raise BackupError(
+        raise CorpusError(
             "The stores of this installation's corpora are on servers, which one file cannot hold.",
             "While nothing ingests, save the index folder, the database by `pg_dump` and the Chroma server's folder.",
+            "bad_backup",
         )
 
 
 def _check_target(target: Path, folder: Path) -> None:
     if target.exists():
-        raise BackupError(f"{target} exists.", "Name another file, or move that one away.")
+        raise CorpusError(f"{target} exists.", "Name another file, or move that one away.", "bad_backup")
     if not target.parent.is_dir():
-        raise BackupError(f"There is no folder {target.parent}.", "Make it, or name another file.")
+        raise CorpusError(f"There is no folder {target.parent}.", "Make it, or name another file.", "bad_backup")
     if target.resolve().is_relative_to(folder.resolve()):
-        raise BackupError(f"{target} is inside the corpus that it shall save.", "Name a file elsewhere.")
+        raise CorpusError(f"{target} is inside the corpus that it shall save.", "Name a file elsewhere.", "bad_backup")
 
 
 def _check_free(target: Path, *, replace: bool) -> None:
     if not exists(target):
         return
     if not replace:
-        raise BackupError(
-            f"There is a corpus {target.name!r} already.", "Restore under another name, or replace it by `--replace`."
+        raise CorpusError(
+            f"There is a corpus {target.name!r} already.",
+            "Restore under another name, or replace it by `--replace`.",
+            "bad_backup",
         )
     with suppress(IndexDamagedError):  # to be replaced is what a damaged one is here for
         LOCAL.check(Manifest.read(target), target.name)

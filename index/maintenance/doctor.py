@@ -59,7 +59,7 @@ def check_model_server(name: str, settings: Settings) -> Check | None:
     Raises:
         SettingsError: the settings of the model contradict each other.
     """
-    if settings.embed.provider != "openai":
+    if settings.embed.base_url is None:
         return None
     question = f"The server {settings.embed.base_url} runs the model that made the corpus."
     embedding = Embedding(settings)

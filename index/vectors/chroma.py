@@ -405,7 +405,7 @@ def nearest_texts(
     def meaning(error: Exception) -> CorpusError:
         if isinstance(error, NotFoundError):
             return IndexDamagedError(
-                f"The Chroma server at {url} has no collection {name!r}.", "Check RAG_SOURCES__CHROMA_COLLECTION."
+                f"The Chroma server at {url} has no collection {name!r}.", "Check RAG_SOURCES__CHROMA_URL."
             )
         if isinstance(error, InvalidArgumentError | InvalidDimensionException):
             return IndexMismatchError(

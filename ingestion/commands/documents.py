@@ -10,7 +10,7 @@ from contextlib import closing
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from errors import CorpusLockedError, UnknownDocumentError
+from errors import CorpusLockedError, RagError
 from index.build import Embeddings, open_corpus
 from index.corpus import Corpus
 from index.documents.filters import filter_value
@@ -74,9 +74,10 @@ def _page(corpus: Corpus, arguments: argparse.Namespace) -> dict[str, Any]:
 def _document(corpus: Corpus, arguments: argparse.Namespace) -> dict[str, Any]:
     document = corpus.documents.get(arguments.doc_id)
     if document is None:
-        raise UnknownDocumentError(
+        raise RagError(
             f"Corpus {corpus.name!r} holds no document {arguments.doc_id!r}.",
             "`python -m ingestion documents` lists them.",
+            "unknown_document",
         )
     names = ("doc_id", "title", "url", "source", "content_type", "pages", "metadata", "text")
     return {"corpus": corpus.name, **{name: getattr(document, name) for name in names}}

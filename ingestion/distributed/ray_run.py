@@ -78,7 +78,6 @@ class RayCrew:
         self._papers = papers
         self._stop = stop
         self.max_file_bytes = settings.ingest.max_file_bytes
-        self.paper_words = settings.ingest.paper_words
         self._closing = ExitStack()
         # Ray's processes die with the thread that started them, and the stages that ask for workers end early.
         self._home = self._closing.enter_context(ThreadPoolExecutor(1, "ray"))
@@ -181,11 +180,6 @@ class RayReader:
     def max_file_bytes(self) -> int:
         """Larger files are refused, unless they are streamed record by record."""
         return self._crew.max_file_bytes
-
-    @property
-    def paper_words(self) -> int:
-        """Words of a paper's paragraphs, at most: papers are read again when this changes."""
-        return self._crew.paper_words
 
     def ahead(self, items: Iterator[T], file_of: Callable[[T], SourceFile | None]) -> Iterator[T]:
         """Pass the items on, while workers already read the files of coming ones."""

@@ -37,7 +37,7 @@ class Cutter:
     """Cuts documents; owns the child process, so use it as a context manager. For one thread at a time.
 
     Args:
-        settings: limits of time and memory, and of a paper's paragraphs.
+        settings: limits of time and memory.
         chunk: sizes of the passages.
         model: the embedding model, whose tokens are counted.
         window_tokens: longest text the embedding model reads.
@@ -58,7 +58,6 @@ class Cutter:
             "estimated": model.estimated,
             "chunk": chunk.model_dump(),
             "window_tokens": window_tokens,
-            "paper_words": settings.paper_words,
         }
         self._sandbox = Sandbox(
             "ingestion.pipeline.cutter:cutting",
@@ -124,7 +123,7 @@ def cutting(argument: str) -> Task:
     """Return the child's task: `{"texts", "structures", "papers"}` is answered by the parts of each tree, in order."""
     given = json.loads(argument)
     count_tokens = token_counter(given["tokenizer"], estimated=given["estimated"])
-    splitter = TreeSplitter(ChunkSettings(**given["chunk"]), count_tokens, given["window_tokens"], given["paper_words"])
+    splitter = TreeSplitter(ChunkSettings(**given["chunk"]), count_tokens, given["window_tokens"])
     splitter.load()
 
     def cut(request: Mapping[str, Any]) -> Items:

@@ -48,11 +48,6 @@ class FileReader(Protocol):
         """Larger files are refused, unless they are streamed record by record."""
         ...
 
-    @property
-    def paper_words(self) -> int:
-        """Words of a paper's paragraphs, at most: papers are read again when this changes."""
-        ...
-
     def read(self, file: SourceFile) -> Iterator[Document | LeftOut | UnreadableError]:
         """Yield the documents of a file, in order; what cannot be read is yielded as the reason why."""
         ...
@@ -359,7 +354,7 @@ class Comparison:
                 digest.update(piece)
                 if len(begin) <= MAX_INCLUDING_BYTES and is_including(file.path):
                     begin += piece
-        digest.update(salt_of(self._options.metadata, file.doc_id, self._reader.paper_words).encode())
+        digest.update(salt_of(self._options.metadata, file.doc_id).encode())
         included = self._included.digest(begin, file.path, file.doc_id)
         return f"{digest.hexdigest()[:DIGEST_CHARS]}/{self._fingerprint}{included and f'/{included}'}"
 

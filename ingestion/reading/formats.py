@@ -201,7 +201,7 @@ def _read(kind: str, data: bytes, doc_id: str, options: ReadOptions) -> Any:
         limit = (options.max_bytes,) if TABLE[kind].is_zip else ()
         return TABLE[kind].reader()(data, doc_id, *limit)
     paper = paper_name(doc_id, anything=options.papers)
-    return read_paper(data, doc_id, *paper, options.paper_words) if paper else read_plain_text(data, doc_id)
+    return read_paper(data, doc_id, *paper) if paper else read_plain_text(data, doc_id)
 
 
 def _finished(document: Document, kind: str, max_chars: int, budget: TextBudget) -> Items:

@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-from settings import IngestSettings
-
 TURN_ON_OCR = (
     "Install the extra `ocr`, set RAG_INGEST__OCR=true and run `python -m ingestion retry-failed`; "
     "or run OCR on it first."
@@ -19,7 +17,6 @@ class ReadOptions:
         max_chars: of one document's text.
         papers: every text file is a paper or an object of one, by any name.
         ocr: read pictures of text, and pages of PDFs that hold none.
-        paper_words: of a paper's paragraphs, at most; they are cut later.
         after_member: go on behind this member of an archive, counted from 1, and say of each one when it is started; 0
             begins with the first one, None does so and says nothing.
     """
@@ -28,5 +25,4 @@ class ReadOptions:
     max_chars: int
     papers: bool = False
     ocr: bool = False
-    paper_words: int = IngestSettings().paper_words
     after_member: int | None = None

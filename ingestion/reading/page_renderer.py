@@ -16,7 +16,7 @@ from typing import Any
 
 from cachetools import LRUCache
 
-from errors import PageUnavailableError, TooManyPagesError, UnreadableError
+from errors import PageUnavailableError, RagError, UnreadableError
 from ingestion.reading.sandbox import Sandbox
 from settings import IngestSettings
 
@@ -100,7 +100,7 @@ class PageRenderer:
 
         Raises:
             PageUnavailableError: the file is gone or has changed, or the page cannot be drawn.
-            TooManyPagesError: so many are waiting already.
+            RagError: so many are waiting already.
         """
         key = (original.digest, page, width)
         kept = self._kept(key)
@@ -127,7 +127,7 @@ class PageRenderer:
 
         Raises:
             PageUnavailableError: the file is gone or has changed, or a page of it is damaged.
-            TooManyPagesError: so many are waiting already.
+            RagError: so many are waiting already.
         """
         try:
             with self._one_at_a_time(client, original.digest):
@@ -199,12 +199,12 @@ class _Line:
         """Wait for the turn, and hold it until the end of the `with` block.
 
         Raises:
-            TooManyPagesError: there is no place in line.
+            RagError: there is no place in line.
         """
         with self._changed:
             clients, documents = zip(*self._waiting, *self._drawn, (client, document), strict=True)
             if len(clients) > WAITING or max(clients.count(client), documents.count(document)) > WAITING_OF_ONE:
-                raise TooManyPagesError("Too many pages are waiting to be drawn.", "Try again in a moment.")
+                raise RagError("Too many pages are waiting to be drawn.", "Try again in a moment.", "too_many_pages")
             place = client, document
             self._waiting.append(place)
             self._changed.wait_for(lambda: not self._drawn and self._next() is place)

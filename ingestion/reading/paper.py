@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from itertools import pairwise
 from pathlib import PurePosixPath
 
+from index.documents.paragraphs import PAPER_WORDS
 from index.documents.store import Document, Metadata
 from ingestion.reading.format_table import inner_name
 from ingestion.reading.plain_text import leading_title
@@ -49,7 +50,7 @@ def paper_name(doc_id: str, *, anything: bool = False) -> tuple[str, str | None]
     return None
 
 
-def read_paper(data: bytes, doc_id: str, paper_id: str, object_id: str | None, paper_words: int) -> Document:
+def read_paper(data: bytes, doc_id: str, paper_id: str, object_id: str | None) -> Document:
     """Return the document.
 
     Its metadata are `paper_id`, `cosmos_object_id`, `doc_type`, `paragraph_terms`, and `preprocessor_id`, which names
@@ -62,7 +63,7 @@ def read_paper(data: bytes, doc_id: str, paper_id: str, object_id: str | None, p
     metadata: Metadata = {
         "paper_id": paper_id,
         "doc_type": "paragraph",
-        "preprocessor_id": f"treeline-{VERSION}-{paper_words}-words",
+        "preprocessor_id": f"treeline-{VERSION}-{PAPER_WORDS}-words",
     }
     if object_id:
         metadata["cosmos_object_id"] = object_id

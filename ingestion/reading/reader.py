@@ -67,7 +67,7 @@ class Reader:
             )
         self._timeout_s = settings.parse_timeout_s
         size = (settings.max_file_bytes, settings.max_document_chars)
-        self._options = ReadOptions(*size, papers=papers, ocr=settings.ocr, paper_words=settings.paper_words)
+        self._options = ReadOptions(*size, papers=papers, ocr=settings.ocr)
         sandbox = partial(
             Sandbox, "ingestion.reading.child:reading", parser, timeout_s=settings.parse_timeout_s, stop=stop
         )
@@ -86,11 +86,6 @@ class Reader:
     def max_file_bytes(self) -> int:
         """Larger files are refused, unless they are streamed record by record."""
         return self._options.max_bytes
-
-    @property
-    def paper_words(self) -> int:
-        """Words of a paper's paragraphs, at most: papers are read again when this changes."""
-        return self._options.paper_words
 
     def read(self, file: SourceFile) -> Iterator[Document | LeftOut | UnreadableError]:
         """Yield the documents of a file, in order; what cannot be read is yielded as the reason why.

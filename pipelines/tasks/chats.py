@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass
 from uuid import uuid4
 
-from errors import TooManyTasksError, UnfinishedTaskError, UnknownChatError
+from errors import RagError
 from pipelines.parameters import unknown
 from pipelines.state import CHAT_DOCUMENTS, PipelineState
 from pipelines.tasks.store import TaskStore
@@ -58,15 +58,16 @@ class Chats:
         """Begin a chat and return its id.
 
         Raises:
-            UnknownTaskError: there is no such task, or it has expired.
-            UnfinishedTaskError: it has no results.
+            RagError: there is no such task, or it has expired; or it has no results.
             PipelineError: its table has no such column.
-            TooManyTasksError: so many chats are kept that no other one is.
+            RagError: so many chats are kept that no other one is.
         """
         task = self._store.get(task_id)
         if task.state != "finished":
-            raise UnfinishedTaskError(
-                f"The task is {task.state}: it has no results.", "Ask GET /task/progress until it has finished."
+            raise RagError(
+                f"The task is {task.state}: it has no results.",
+                "Ask GET /task/progress until it has finished.",
+                "task_unfinished",
             )
         if column not in read_state(self._store, task_id, "", columns={column}).columns:
             table = read_state(self._store, task_id, "")
@@ -75,7 +76,9 @@ class Chats:
         chat_id = uuid4().hex
         with self._store.changing() as database:
             if database.execute("SELECT COUNT(*) FROM chats").fetchone()[0] >= MOST_CHATS:
-                raise TooManyTasksError(f"{MOST_CHATS} chats are kept.", "They go with their tasks: try again later.")
+                raise RagError(
+                    f"{MOST_CHATS} chats are kept.", "They go with their tasks: try again later.", "too_many_tasks"
+                )
             database.execute(
                 "INSERT INTO chats (id, task_id, model, text_column, created_s) VALUES (?, ?, ?, ?, ?)",
                 [chat_id, task_id, model, column, time.time()],
@@ -90,7 +93,7 @@ class Chats:
             task_id: that it must be of; None for any.
 
         Raises:
-            UnknownChatError: there is none of this id, or its task has expired or is another one.
+            RagError: there is none of this id, or its task has expired or is another one.
         """
         with self._store.reading() as database:
             row = database.execute("SELECT * FROM chats WHERE id = ?", [chat_id]).fetchone()
@@ -121,9 +124,11 @@ class Chats:
         return pages_of(table, chat.column, CHAT_DOCUMENTS)
 
 
-def unknown_chat() -> UnknownChatError:
+def unknown_chat() -> RagError:
     """Return the refusal of an id that no chat has."""
-    return UnknownChatError("There is no such chat.", "Begin one by GET /task/chat/new; it expires with its task.")
+    return RagError(
+        "There is no such chat.", "Begin one by GET /task/chat/new; it expires with its task.", "unknown_chat"
+    )
 
 
 def pages_of(state: PipelineState, column: str, most: int) -> list[GivenPage]:

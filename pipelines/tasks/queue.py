@@ -13,7 +13,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any
 
-from errors import RagError, TaskCancelledError, TasksUnavailableError, UnknownTaskError, without_paths
+from errors import RagError, TaskCancelledError, TasksUnavailableError, without_paths
 from pipelines.body import read_plan
 from pipelines.registry import Registry
 from pipelines.running import FailedStepError, Runner
@@ -72,7 +72,7 @@ class TaskQueue:
         Raises:
             PipelineError: the pipeline cannot run.
             QuestionError: its query cannot be asked.
-            TooManyTasksError: the line is full.
+            RagError: the line is full.
             TasksUnavailableError: it cannot be kept.
         """
         plan = read_plan(body, self._registry, self._runner.services)
@@ -87,7 +87,7 @@ class TaskQueue:
         """Return what is done when the task has ended, or the service stops.
 
         Raises:
-            UnknownTaskError: there is none of this id.
+            RagError: there is none of this id.
         """
         with self._changed:
             if self._stopping or self.store.get(task_id).has_ended:
@@ -100,7 +100,7 @@ class TaskQueue:
         """Return a task, and how far it is if it runs.
 
         Raises:
-            UnknownTaskError: there is none of this id.
+            RagError: there is none of this id.
         """
         with self._changed:
             return self.store.get(task_id), self._live.get(task_id)
@@ -109,7 +109,7 @@ class TaskQueue:
         """End a task: from now on it counts as cancelled, and its thread stops soon. An ended one stays as it is.
 
         Raises:
-            UnknownTaskError: there is none of this id.
+            RagError: there is none of this id.
         """
         with self._changed:
             self.store.get(task_id)
@@ -128,13 +128,13 @@ class TaskQueue:
             columns: of the table that are read; None: all.
 
         Raises:
-            UnknownTaskError: there is no such task, or it has not finished the step.
+            RagError: there is no such task, or it has not finished the step.
         """
         task = self.store.get(task_id)
         state = read_state(self.store, task_id, task.body["query"], step, columns)
         if step is not None and not state.history:
-            raise UnknownTaskError(
-                f"The task has not finished a step {step}.", "Ask GET /task/progress/ID how far it is."
+            raise RagError(
+                f"The task has not finished a step {step}.", "Ask GET /task/progress/ID how far it is.", "unknown_task"
             )
         return state
 

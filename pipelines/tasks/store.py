@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Literal, TextIO
 from uuid import uuid4
 
-from errors import TasksUnavailableError, TooManyTasksError, UnknownPipelineError, UnknownTaskError
+from errors import RagError, TasksUnavailableError
 from index.disk import private_file, private_folder
 
 FILE_NAME, LOCK_NAME = "tasks.sqlite", "lock"
@@ -132,13 +132,15 @@ class TaskStore:
             mark: returns the mark of a task with this id.
 
         Raises:
-            TooManyTasksError: so many are in line already.
+            RagError: so many are in line already.
         """
         task_id = uuid4().hex
         with self.changing() as database:
             queued = database.execute("SELECT COUNT(*) FROM tasks WHERE state = 'queued'").fetchone()[0]
             if queued >= most_queued:
-                raise TooManyTasksError(f"{queued} tasks are waiting already.", "Try again when some have ended.")
+                raise RagError(
+                    f"{queued} tasks are waiting already.", "Try again when some have ended.", "too_many_tasks"
+                )
             database.execute(
                 "INSERT INTO tasks (id, body, state, created_s, mark) VALUES (?, ?, 'queued', ?, ?)",
                 [task_id, json.dumps(body), time.time(), mark(task_id)],
@@ -185,7 +187,7 @@ class TaskStore:
         """Return a task.
 
         Raises:
-            UnknownTaskError: there is none of this id, or it has expired.
+            RagError: there is none of this id, or it has expired.
         """
         with self.reading() as database:
             row = database.execute("SELECT * FROM tasks WHERE id = ?", [task_id]).fetchone()
@@ -203,7 +205,7 @@ class TaskStore:
         """Return the columns that are kept with a step, as they were kept.
 
         Raises:
-            UnknownTaskError: there are none.
+            RagError: there are none.
         """
         with self.reading() as database:
             row = database.execute(
@@ -245,12 +247,14 @@ class TaskStore:
         """Keep a pipeline and return its id.
 
         Raises:
-            TooManyTasksError: so many are kept that no other one is.
+            RagError: so many are kept that no other one is.
         """
         pipeline_id = uuid4().hex
         with self.changing() as database:
             if database.execute("SELECT COUNT(*) FROM pipelines").fetchone()[0] >= MOST_PIPELINES:
-                raise TooManyTasksError(f"{MOST_PIPELINES} pipelines are saved.", "Delete one: DELETE /pipeline/ID.")
+                raise RagError(
+                    f"{MOST_PIPELINES} pipelines are saved.", "Delete one: DELETE /pipeline/ID.", "too_many_tasks"
+                )
             database.execute(
                 "INSERT INTO pipelines (id, name, body, created_s, brief) VALUES (?, ?, ?, ?, ?)",
                 [pipeline_id, name, json.dumps(body), time.time(), _brief(body)],
@@ -261,7 +265,7 @@ class TaskStore:
         """Return the body of a saved pipeline.
 
         Raises:
-            UnknownPipelineError: there is none of this id.
+            RagError: there is none of this id.
         """
         with self.reading() as database:
             row = database.execute("SELECT body FROM pipelines WHERE id = ?", [pipeline_id]).fetchone()
@@ -278,7 +282,7 @@ class TaskStore:
             after: id of the one before them; None begins with the newest.
 
         Raises:
-            UnknownPipelineError: there is none of the id `after`.
+            RagError: there is none of the id `after`.
         """
         with self.reading() as database:
             last = database.execute("SELECT number FROM pipelines WHERE id = ?", [after]).fetchone()
@@ -297,7 +301,7 @@ class TaskStore:
         """Delete a saved pipeline.
 
         Raises:
-            UnknownPipelineError: there is none of this id.
+            RagError: there is none of this id.
         """
         with self.changing() as database:
             if database.execute("DELETE FROM pipelines WHERE id = ?", [pipeline_id]).rowcount == 0:
@@ -380,10 +384,10 @@ def _brief(body: Mapping[str, Any]) -> str:
     return json.dumps({"query": body.get("query"), "steps": [body[number]["id"] for number in numbers]})
 
 
-def unknown_task() -> UnknownTaskError:
+def unknown_task() -> RagError:
     """Return the refusal of an id that no task has."""
-    return UnknownTaskError("Task id not found.", EXPIRED)
+    return RagError("Task id not found.", EXPIRED, "unknown_task")
 
 
-def _unknown_pipeline() -> UnknownPipelineError:
-    return UnknownPipelineError("There is no such pipeline.", "GET /pipeline/list names those that are saved.")
+def _unknown_pipeline() -> RagError:
+    return RagError("There is no such pipeline.", "GET /pipeline/list names those that are saved.", "unknown_pipeline")

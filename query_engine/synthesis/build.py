@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
 
-from errors import SettingsError, UnknownWriterError
+from errors import RagError, SettingsError
 from query_engine.llms.base import LoadedModel
 from query_engine.synthesis.health import MonitoredSynthesizer
 from settings import LLMSettings, Settings
@@ -83,7 +83,7 @@ class LanguageModels:
                 leaves it to the settings.
 
         Raises:
-            UnknownWriterError: no writer has this name.
+            RagError: no writer has this name.
             SettingsError, ModelError: its model cannot be loaded.
         """
         if name is None:
@@ -91,7 +91,7 @@ class LanguageModels:
         if name in {QUOTES, EXTRACTIVE}:
             return LanguageModels()
         if name not in self.named:
-            raise UnknownWriterError.of(name, [*self.named, QUOTES])
+            raise _unknown_writer(name, [*self.named, QUOTES])
         writer, model = self.named[name].get()
         fallbacks = (other for other in self.writers[1:] if other is not writer)
         return LanguageModels((writer, *fallbacks), self.query_model if self.helps_all else model)
@@ -160,10 +160,15 @@ def writer_names(llm: LLMSettings) -> list[str]:
 
 
 def check_writer(llm: LLMSettings, name: str | None) -> None:
-    """Raise UnknownWriterError if a client may not choose this name; None chooses nothing."""
+    """Raise RagError if a client may not choose this name; None chooses nothing."""
     known = writer_names(llm)
     if name is not None and name not in {EXTRACTIVE, *known}:
-        raise UnknownWriterError.of(name, known)
+        raise _unknown_writer(name, known)
+
+
+def _unknown_writer(name: str, known: list[str]) -> RagError:
+    fact, remedy = f"This service has no writer {name!r}.", f"Name one of {', '.join(known)}, or leave it out."
+    return RagError(fact, remedy, "unknown_writer")
 
 
 def has_model(llm: LLMSettings, name: str | None) -> bool:

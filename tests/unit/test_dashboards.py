@@ -11,6 +11,7 @@ import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
 import errors
+from api.errors import STATUS as STATUS_OF_CODE
 from api.telemetry.metrics import Metrics
 from query_engine.runtime.watching import ModelCall
 from tests.fakes.engines import a_done
@@ -88,7 +89,8 @@ def test_every_metric_is_shown() -> None:
 
 
 def test_codes_in_the_alerts_are_codes_of_errors() -> None:
-    codes = {cls.code for _, cls in inspect.getmembers(errors, inspect.isclass) if issubclass(cls, errors.RagError)}
+    codes = set(STATUS_OF_CODE)
+    codes |= {cls.code for _, cls in inspect.getmembers(errors, inspect.isclass) if issubclass(cls, errors.RagError)}
     named = [
         code for rule in RULES for found in re.findall(r'code=~?"([^"]+)"', rule["expr"]) for code in found.split("|")
     ]

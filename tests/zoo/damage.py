@@ -1,6 +1,6 @@
 """Generates damaged copies of healthy files, and hostile files.
 
-Flow: `bench/speed/formats.py`, tests -> **here** -> names and contents. The same seed gives the same bytes.
+Flow: tests -> **here** -> names and contents. The same seed gives the same bytes.
 """
 
 import gzip

@@ -1,6 +1,6 @@
 """Generates a small file of each kind that can be ingested, from a title and paragraphs.
 
-Flow: `bench/speed/formats.py`, tests -> **here** -> bytes by suffix. Written by hand where the format allows, so that
+Flow: tests -> **here** -> bytes by suffix. Written by hand where the format allows, so that
 nothing is installed for it but reportlab, for PDFs (extra `dev`).
 """
 

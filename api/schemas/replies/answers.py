@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Self
 
 from pydantic import ConfigDict, Field, RootModel
 
-from api.linked import references
 from api.links import Links
 from api.schemas.replies.base import CorpusName, DocId, Fingerprint, GateReason, Id, Metadata, Reply, Timings, Warnings
 from query_engine.schema import events
@@ -290,9 +289,7 @@ class EvaluateReply(Reply):
     """For `/feedback`; null where feedback is off."""
 
     @classmethod
-    def build(
-        cls, done: Done, iid: str, links: Links, *, with_references: bool = False, answer_id: str | None = None
-    ) -> Self:
+    def build(cls, done: Done, iid: str, links: Links, *, answer_id: str | None = None) -> Self:
         """Return the reply to question `iid`.
 
         Competition clients read two keys and keep the rest as they come, so what an offline evaluation needs travels in
@@ -302,13 +299,12 @@ class EvaluateReply(Reply):
             done: the finished answer.
             iid: of the question.
             links: into the corpus it was written from.
-            with_references: whether the addresses of the citations end the response, for judges that read nothing else.
             answer_id: for feedback.
         """
         return cls.filled(
             done,
             query_id=iid,
-            generated_response=message_of(done) + (references(done.citations, links) if with_references else ""),
+            generated_response=message_of(done),
             citations=Citation.build_all(done.citations, links),
             contexts=[passage.text for passage in done.passages],
             context_sources=list(map(ContextSource.filled, done.passages)),

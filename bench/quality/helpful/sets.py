@@ -12,12 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.datasets import DataSet, NoDataSetError, find_corpus
+from bench.datasets import DataSet, find_corpus
 from bench.quality.helpful.asking import NaturalCase
 from bench.quality.helpful.clapnq import ClapnqCase
 from bench.quality.helpful.nuggets import NuggetCase, check_regions
 from bench.quality.helpful.sources import read_folded
 from bench.quality.helpful.squad2 import Squad2Case
+from errors import RagError
 from eval.metrics import file_name
 from eval.questions.files import read_cases
 
@@ -54,16 +55,17 @@ def choose(data: Path, names: Sequence[str]) -> tuple[list[str], list[str]]:
         names: take only these; all if empty.
 
     Raises:
-        NoDataSetError: a named set, or any at all, is missing.
+        RagError: a named set, or any at all, is missing.
     """
     there = [name for name in KINDS if (data / name / "questions.jsonl").is_file()]
     if missing := [name for name in names if name not in there]:
         fact = f"There is no data set {missing[0]!r} of natural questions in {data}."
-        raise NoDataSetError(fact, f"There are: {', '.join(there) or 'none'}.")
+        raise RagError(fact, f"There are: {', '.join(there) or 'none'}.", "no_data_set")
     if not there:
-        raise NoDataSetError(
+        raise RagError(
             f"There is no data set of natural questions in {data.resolve()}.",
             f"Name by --data a folder that holds at least one of: {', '.join(KINDS)}.",
+            "no_data_set",
         )
     chosen = [name for name in KINDS if name in (names or there)]
     return chosen, [] if names else [name for name in KINDS if name not in there]

@@ -30,17 +30,12 @@ JUDGED = (
 )
 
 
-class DeepEvalMissingError(RagError):
-    """DeepEval cannot be run."""
-
-    code = "deepeval_missing"
-
-
-def _missing(python: Path, why: str) -> DeepEvalMissingError:
-    return DeepEvalMissingError(
+def _missing(python: Path, why: str) -> RagError:
+    return RagError(
         f"DeepEval cannot be run by {python}: {why}.",
         "Make a separate environment: python3.11 -m venv DIR && DIR/bin/pip install -r requirements-deepeval.txt"
         " and give --deepeval-python DIR/bin/python.",
+        "deepeval_missing",
     )
 
 
@@ -48,7 +43,7 @@ def deepeval_scorer(judge: Judge, python: Path) -> JudgedScorer:
     """Return the scorer of this family, for `python` of the environment that holds DeepEval.
 
     Raises:
-        DeepEvalMissingError: it is not a Python, or has no DeepEval.
+        RagError: it is not a Python, or has no DeepEval.
     """
     # Not `resolve`: the Python of a virtual environment is a link, and knows its environment by the link's place.
     python = python.absolute()

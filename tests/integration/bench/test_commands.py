@@ -30,7 +30,7 @@ QUESTIONS = [
 def data(tmp_path: Path, model_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A data set, with a separate folder for indexes and figures."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("RAG_BENCH__DIR", str(tmp_path / "bench"))
+    monkeypatch.setattr("bench.figures.FOLDER", tmp_path / "bench")
     monkeypatch.setenv("RAG_EMBED__CACHE_DIR", str(model_cache))
     corpus = tmp_path / "power" / "corpus"
     corpus.mkdir(parents=True)
@@ -176,13 +176,3 @@ def test_whole_answers_are_timed_for_one_client_and_for_several(
     for load in figures["loads"]["1"].values():
         assert 0 < load["first_ms"][0] <= load["complete_ms"][0]
         assert len(load["complete_ms"]) == figures["questions"] == 1
-
-
-@pytest.mark.timeout(600)
-def test_formats_are_timed_and_damaged_files_do_no_harm(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["ingest", "--formats", "--documents", "1", "--repeats", "1"]) == 0
-
-    rows = [row.strip("| ").split(" | ") for row in plain_rows(capsys.readouterr().out) if row.startswith("| `.")]
-    assert len(rows) >= 30
-    assert all(float(row[3]) > 0 and int(row[5]) + int(row[6]) >= 5 for row in rows)
-    assert [path.name for path in (data.parent / "bench").iterdir()] == ["formats.json"]

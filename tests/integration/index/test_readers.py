@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from errors import CorpusLockedError, IndexDamagedError, ReadOnlyError, SettingsError, UnknownCorpusError
+from errors import CorpusLockedError, IndexDamagedError, SettingsError, UnknownCorpusError
 from index.corpus import Corpus
 from index.documents.tables import generations
 from index.folder_stores import open_folder
 from index.layout.access import Reading, Writing
 from index.layout.locations import Servers
+from tests.failing import failing
 from tests.fakes.corpora import MANIFEST, fill
 from tests.fakes.embedding import WordHashEmbedding, word_vector
 from tests.servers.databases import ChromaServer
@@ -89,15 +90,15 @@ def test_the_end_of_a_sweep_is_seen_too(tmp_path: Path, servers: Servers, writer
 
 def test_a_reader_writes_nothing(tmp_path: Path, servers: Servers, writer: Corpus) -> None:
     with closing(reader_of(tmp_path, servers)) as reader:
-        with pytest.raises(ReadOnlyError, match="RAG_SERVE__ROLE=writer"):
+        with failing("read_only", match="RAG_SERVE__ROLE=writer"):
             fill(reader, {"new.md": "Not to be written."}, WordHashEmbedding())
         for write in (lambda: reader.delete(["03.md"]), lambda: reader.hide(["03.md"]), reader.sweep):
-            with pytest.raises(ReadOnlyError):
+            with failing("read_only"):
                 write()
         with pytest.raises(Exception, match=r"readonly|read-only"):
             reader.documents.forget_pending(["00"])  # the store itself refuses
     assert writer.documents.count() == 9
-    with pytest.raises(ReadOnlyError):
+    with failing("read_only"):
         open_folder(tmp_path / "other", MANIFEST, servers, create=True, access=Reading())
 
 

@@ -39,7 +39,7 @@ def files(tmp_path: Path) -> Path:
 @pytest.fixture
 def settings(tmp_path: Path, server: ScriptedModels, monkeypatch: pytest.MonkeyPatch) -> Settings:
     monkeypatch.setattr("index.embedding.openai_server.RETRIES", 0)
-    embed = EmbedSettings(provider="openai", base_url=server.base_url, model="scripted", batch_texts=1, concurrency=1)
+    embed = EmbedSettings(base_url=server.base_url, model="scripted", batch_texts=1, concurrency=1)
     return Settings(embed=embed, index=IndexSettings(dir=tmp_path / "index", corpus=NAME))
 
 

@@ -88,7 +88,7 @@ def test_a_foreign_chroma_collection_is_searched(engines: Engines, tmp_path: Pat
         )
         settings = Settings(
             answer=AnswerSettings(sources="chroma"),
-            sources=SourcesSettings(chroma_url=server.url, chroma_collection="notes"),
+            sources=SourcesSettings(chroma_url=f"{server.url}#notes"),
         )
         (source,) = build_sources(settings, engines.embed_query)
         found = source.search(SourceQuery("What is solar salt?", 1, "?"), Deadline(60))
@@ -98,7 +98,7 @@ def test_a_foreign_chroma_collection_is_searched(engines: Engines, tmp_path: Pat
         other = client.create_collection("other", embedding_function=None)
         other.add(ids=["a"], documents=["b"], embeddings=np.ones((1, 2), np.float32))
         for name in ("other", "missing"):
-            changed = settings.sources.model_copy(update={"chroma_collection": name})
+            changed = settings.sources.model_copy(update={"chroma_url": f"{server.url}#{name}"})
             (source,) = build_sources(settings.model_copy(update={"sources": changed}), engines.embed_query)
             with pytest.raises(SourceError) as caught:
                 source.search(SourceQuery("What is solar salt?", 1, "?"), Deadline(60))

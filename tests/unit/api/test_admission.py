@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from api.admission import AdmissionQueue, Ticket
-from errors import TooManyQuestionsError
 from query_engine.runtime.deadline import Deadline
+from tests.failing import failing
 
 
 def test_as_many_run_as_there_are_slots_and_the_others_stand_in_line() -> None:
@@ -23,7 +23,7 @@ def test_who_finds_no_room_is_refused_and_holds_nothing() -> None:
     first = slots.enter(Deadline(240))
     slots.enter(Deadline(240))
 
-    with pytest.raises(TooManyQuestionsError, match="1 questions are being answered and 1 are waiting"):
+    with failing("too_many_questions", match="1 questions are being answered and 1 are waiting"):
         slots.enter(Deadline(240))
 
     first.leave()
@@ -34,7 +34,7 @@ def test_a_service_without_a_queue_refuses_at_once() -> None:
     slots = AdmissionQueue(1, 0)
     slots.enter(Deadline(240))
 
-    with pytest.raises(TooManyQuestionsError, match="Retry-After"):
+    with failing("too_many_questions", match="Retry-After"):
         slots.enter(Deadline(240))
 
 

@@ -1,3 +1,4 @@
+import ast
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -9,6 +10,8 @@ from starlette.exceptions import HTTPException
 from starlette.testclient import TestClient
 
 import errors
+from api.errors import STATUS
+from settings import HOME
 from tests.fakes.engines import FakeEngine, a_done
 from tests.fakes.http import client_of
 
@@ -258,22 +261,30 @@ def test_a_status_that_the_framework_raises_unforeseen_has_the_same_form(status:
 
 
 def test_every_foreseen_failure_has_a_status_of_its_own_choice() -> None:
-    foreseen = [errors.RagError]
-    for kind in foreseen:
-        foreseen += kind.__subclasses__()
+    kinds = [errors.RagError]
+    for kind in kinds:
+        kinds += kind.__subclasses__()
+    foreseen = [kind("Fact.", "Remedy.") for kind in kinds]
+    foreseen += [errors.RagError("Fact.", "Remedy.", code) for code in STATUS if code != "too_many_requests"]
+    goes_away = {"corpus_busy", "task_unfinished", "out_of_time", "too_many_corpora", "writer_unavailable"}
 
-    for kind in foreseen:
-        reply = client_of(failures={"default": kind("Fact.", "Remedy.")}).post("/retrieve", json={"question": "What?"})
-        assert reply.json()["error"] == {"code": kind.code, "detail": "Fact. Remedy."}
+    for error in foreseen:
+        reply = client_of(failures={"default": error}).post("/retrieve", json={"question": "What?"})
+        assert reply.json()["error"] == {"code": error.code, "detail": "Fact. Remedy."}
         assert reply.status_code in {401, 403, 404, 409, 410, 422, 429, 500, 503}
-        goes_away = {
-            errors.CorpusBusyError,
-            errors.UnfinishedTaskError,
-            errors.OutOfTimeError,
-            errors.TooManyCorporaError,
-            errors.WriterUnavailableError,
-        }
-        assert ("retry-after" in reply.headers) == (reply.status_code == 429 or kind in goes_away)
+        assert ("retry-after" in reply.headers) == (reply.status_code == 429 or error.code in goes_away)
+
+
+def test_every_code_that_the_service_gives_an_error_without_a_class_has_a_status() -> None:
+    rooms = ("api", "index", "ingestion", "pipelines", "query_engine", "research", "sources")
+    texts = [path.read_text() for room in rooms for path in sorted((HOME / room).rglob("*.py"))]
+    calls = [node for text in texts for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
+    plain = [call for call in calls if isinstance(call.func, ast.Name) and call.func.id in {"RagError", "CorpusError"}]
+    given = [node for call in plain for code in call.args[2:] for node in ast.walk(code)]
+    codes = {node.value for node in given if isinstance(node, ast.Constant)}
+
+    assert "unknown_task" in codes
+    assert codes - STATUS.keys() == {"service_error"}  # told on a terminal alone
 
 
 def test_a_browser_gets_an_error_as_a_page() -> None:

@@ -3,11 +3,12 @@
 import re
 from pathlib import Path
 
-import errors
 from api.app import create_app
 from api.errors import HTTP_CODES, STATUS
+from api.errors import status_of as status_of_error
 from api.jobs.queue import MAX_FINISHED, MAX_QUEUED, Jobs
 from api.schemas.requests import IngestBody
+from errors import RagError
 from settings import Settings
 from tests.fakes.engines import FakeEngines
 from tests.fakes.ingesting import FakeIngester
@@ -36,10 +37,11 @@ def test_every_field_of_an_ingestion_is_explained_and_no_other() -> None:
 def test_every_code_stands_beside_its_status() -> None:
     status_of = {code: status for status, (code, _) in HTTP_CODES.items()}
     status_of |= {"invalid_request": 422, "body_too_large": 413, "internal": 500}
-    kinds: list[type[errors.RagError]] = [errors.RagError]
+    status_of |= STATUS
+    kinds: list[type[RagError]] = [RagError]
     for kind in kinds:
         kinds += kind.__subclasses__()
-        status_of[kind.code] = next(STATUS[ancestor] for ancestor in kind.__mro__ if ancestor in STATUS)
+        status_of[kind.code] = status_of_error(kind("Fact.", "Remedy."))
 
     stated = {code: int(row[0]) for row in table("status") for code in re.findall(r"`(\w+)`", row[1])}
 

@@ -7,7 +7,6 @@ import pytest
 from api.linked import (
     closest_passages,
     folded_closest_passages,
-    references,
     sources,
     with_links,
     without_links,
@@ -61,10 +60,6 @@ def test_sources_are_listed_in_the_order_of_their_numbers_under_titles_that_hold
     )
 
 
-def test_quotes_of_one_number_are_listed_once() -> None:
-    assert references([WEB, replace(WEB, start=20)], LINKS) == "\n\nReferences:\n[2] https://example.org/a_(b)"
-
-
 def test_the_closest_passages_are_links_with_quotes_that_hold_neither_marks_nor_markup() -> None:
     nearest = [a_nearest(quote="Wind [3]\nturns </details>."), a_nearest("b.html", str(WEB.url))]
     listed = (
@@ -83,7 +78,7 @@ def test_a_declined_answer_loses_what_was_closest_when_it_comes_back_in_a_conver
     assert without_links("I don't know." + folded_closest_passages([a_nearest()], LINKS)) == "I don't know."
 
 
-@pytest.mark.parametrize("make", [sources, references, closest_passages, folded_closest_passages])
+@pytest.mark.parametrize("make", [sources, closest_passages, folded_closest_passages])
 def test_without_citations_nothing_is_listed(make: object) -> None:
     assert make([], LINKS) == ""  # type: ignore[operator]
 

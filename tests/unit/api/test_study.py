@@ -20,8 +20,8 @@ ASK = {"question": "Who is my neighbour?"}
 
 
 @contextmanager
-def served(folder: Path, feedback: bool = False, **study: Any) -> Iterator[TestClient]:
-    groups: dict[str, Any] = {"study": {"enabled": True, **study}, "index": {"dir": str(folder)}}
+def served(folder: Path, feedback: bool = False, notes: str = "events") -> Iterator[TestClient]:
+    groups: dict[str, Any] = {"study": {"notes": notes}, "index": {"dir": str(folder)}}
     engine = FakeEngine([a_done()])
     client = client_of(engine, given=FakePageAnswers(), feedback={"enabled": feedback}, **groups)
     yield client
@@ -37,7 +37,7 @@ def events(client: TestClient) -> list[dict[str, str]]:
 
 
 def test_a_service_notes_nothing_unless_it_is_set_to(tmp_path: Path) -> None:
-    with served(tmp_path, enabled=False) as client:
+    with served(tmp_path, notes="nothing") as client:
         reply = client.post("/query", json=ASK)
 
         assert "set-cookie" not in reply.headers
@@ -94,7 +94,7 @@ def test_a_session_that_is_none_is_replaced(tmp_path: Path, session: str) -> Non
     ],
 )
 def test_texts_are_noted_where_that_is_set(tmp_path: Path, path: str, body: dict[str, Any], text: str) -> None:
-    with served(tmp_path, texts=True) as client:
+    with served(tmp_path, notes="texts") as client:
         assert client.post(path, json=body).status_code == 200
 
         (event,) = events(client)
@@ -126,7 +126,7 @@ def test_verdicts_opened_documents_and_chats_are_noted(tmp_path: Path) -> None:
 
 
 def test_messages_of_chats_are_texts(tmp_path: Path) -> None:
-    with served(tmp_path, texts=True) as client:
+    with served(tmp_path, notes="texts") as client:
         task = client.post("/task/run", json={"query": "How?", "1": {"id": "corpus_datasource"}})
         params = {"model": "extractive", "column": "full-text", "task_id": task.headers["Location"].rpartition("/")[2]}
         chat = client.get("/task/chat/new", params=params).text
@@ -146,7 +146,7 @@ def test_a_full_disk_costs_events_and_no_answer(tmp_path: Path, caplog: pytest.L
 
 def test_a_key_is_asked_for(tmp_path: Path) -> None:
     client = client_of(
-        FakeEngine(), study={"enabled": True}, index={"dir": str(tmp_path)}, serve={"keys": "k1-0123456789abc"}
+        FakeEngine(), study={"notes": "events"}, index={"dir": str(tmp_path)}, serve={"keys": "k1-0123456789abc"}
     )
 
     assert client.get("/study").status_code == 401

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from bench.datasets import SAMPLE, DataSet, NoDataSetError, find_sets
+from bench.datasets import SAMPLE, DataSet, find_sets
+from tests.failing import failing
 
 
 @pytest.fixture
@@ -44,12 +45,12 @@ def test_named_sets_come_in_the_order_named(data: Path) -> None:
 
 
 def test_an_unknown_name_is_refused_with_the_known_ones(data: Path) -> None:
-    with pytest.raises(NoDataSetError, match=r"no data set 'notes' .* There are: sun, wind"):
+    with failing("no_data_set", match=r"no data set 'notes' .* There are: sun, wind"):
         find_sets(data, ["notes"])
 
 
 def test_a_folder_without_data_sets_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(NoDataSetError, match="There is no data set in"):
+    with failing("no_data_set", match="There is no data set in"):
         find_sets(tmp_path)
 
 

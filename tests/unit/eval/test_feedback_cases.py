@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from eval.cases import BadCasesError, Case
-from eval.feedback_cases import KEPT, NoFeedbackError, add_arguments, run, to_cases
+from eval.feedback_cases import KEPT, add_arguments, run, to_cases
 from eval.questions.reading import read_questions
 from index.feedback.store import FeedbackStore, Given, Limits, Target
 from settings import Settings
+from tests.failing import failing
 
 PASSAGE = {"node_id": "n1", "chunk_id": "sea.md#00001", "doc_id": "sea.md", "start": 0, "end": 4, "text": "Tides turn."}
 CITATION = {
@@ -167,9 +168,9 @@ def test_without_a_file_what_the_service_keeps_is_read(tmp_path: Path) -> None:
 
 
 def test_no_feedback_is_told_with_a_remedy(tmp_path: Path) -> None:
-    with pytest.raises(NoFeedbackError, match=r"There is no feedback\.sqlite"):
+    with failing("no_feedback", match=r"There is no feedback\.sqlite"):
         command(tmp_path, "--from-feedback")
     (tmp_path / "export.jsonl").write_text(json.dumps(judged(said("good"), corpus="energy")) + "\n")
-    with pytest.raises(NoFeedbackError, match=r"left out: 1 of other corpora\. Send some"):
+    with failing("no_feedback", match=r"left out: 1 of other corpora\. Send some"):
         command(tmp_path, "--from-feedback", str(tmp_path / "export.jsonl"))
     assert KEPT not in {path.name for path in tmp_path.iterdir()}

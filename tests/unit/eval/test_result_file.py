@@ -7,7 +7,8 @@ import pytest
 
 from eval.__main__ import main
 from eval.rows import Row
-from eval.submitting import SubmissionError, Verdict, judge, write
+from eval.submitting import Verdict, judge, write
+from tests.failing import failing
 
 IDS = ["V_1", "V_2", "V_3", "V_4", "V_5"]
 ANSWERS = {id_: f"Answer to {id_}.\u2028 «é»\n[1]" for id_ in IDS}
@@ -55,7 +56,7 @@ def test_missing_answers_are_allowed_down_to_eighty_percent(tmp_path: Path, coun
 
 
 def test_a_folder_that_takes_no_file_is_told(tmp_path: Path) -> None:
-    with pytest.raises(SubmissionError, match="cannot be written: No such file or directory"):
+    with failing("bad_submission", match="cannot be written: No such file or directory"):
         write(tmp_path / "none" / "result.jsonl", ROWS, IDS, allow_missing=False)
 
 

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from errors import RagError
 from eval.cases import Case, GivenPage
 from eval.cells import failed, scored
 from eval.rows import Row, Seen
-from eval.run_folder import Header, RunBusyError, RunFolder, RunFolderError, Scored
+from eval.run_folder import Header, RunFolder, RunFolderError, Scored
 
 HEADER = Header(started="2026-01-01T00:00:00Z", questions="q.jsonl", questions_sha256="0", target="in process")
 CASES = (
@@ -130,7 +131,7 @@ def _try_to_write(path: Path, told: "multiprocessing.Queue[str]") -> None:
     try:
         with RunFolder(path).writing():
             told.put("in")
-    except RunBusyError as error:
+    except RagError as error:
         told.put(str(error))
 
 

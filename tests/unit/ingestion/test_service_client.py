@@ -11,8 +11,9 @@ import pytest
 from pydantic import SecretStr
 
 from ingestion.schema import Progress, RunOptions, Summary
-from ingestion.service_client import ServiceClient, ServiceError
+from ingestion.service_client import ServiceClient
 from settings import ServeSettings
+from tests.failing import failing
 
 PROGRESS = {
     **{"source": "a.md", "outcome": "new", "reason": None, "files": 1, "files_total": 2, "bytes": 5, "bytes_total": 9},
@@ -109,14 +110,14 @@ def test_a_job_that_never_began_counts_as_stopped() -> None:
 def test_a_failed_job_says_why() -> None:
     failed = job("failed", error={"code": "storage_full", "detail": "The disk is full. Make room."})
 
-    with pytest.raises(ServiceError, match=r"http://service.* says storage_full: The disk is full. Make room."):
+    with failing("service_error", match=r"http://service.* says storage_full: The disk is full. Make room."):
         ingest(client(Service(failed)))
 
 
 def test_a_refusal_is_shown_with_its_remedy() -> None:
     refusal = {"error": {"code": "ingest_refused", "detail": "/docs lies outside. Set RAG_INGEST__ROOT."}}
 
-    with pytest.raises(ServiceError, match=r"says ingest_refused: /docs lies outside. Set RAG_INGEST__ROOT."):
+    with failing("service_error", match=r"says ingest_refused: /docs lies outside. Set RAG_INGEST__ROOT."):
         ingest(client(lambda _request: httpx.Response(403, json=refusal)))
 
 
@@ -124,11 +125,11 @@ def test_a_service_that_is_gone_is_told() -> None:
     def gone(request: httpx.Request) -> httpx.Response:
         raise httpx.ConnectError("refused", request=request)
 
-    with pytest.raises(ServiceError, match="does not answer"):
+    with failing("service_error", match="does not answer"):
         ingest(client(gone))
 
 
 @pytest.mark.parametrize("body", [b"<html>", b"[" * 100_000], ids=["no JSON", "JSON nested too deeply"])
 def test_a_service_of_another_kind_is_told(body: bytes) -> None:
-    with pytest.raises(ServiceError, match="does not answer"):
+    with failing("service_error", match="does not answer"):
         ingest(client(lambda _request: httpx.Response(200, content=body)))

@@ -13,8 +13,7 @@ from tests.servers.mosaic import MosaicServer
 
 OURS = "http://search.example:7700"
 SETTINGS = SourcesSettings(
-    meilisearch_url=OURS,
-    meilisearch_index="pages",
+    meilisearch_url=f"{OURS}#pages",
     meilisearch_key=SecretStr("k"),
     allowed_urls="https://other.example/meili/ , http://10.0.0.7:7700",
 )
@@ -81,7 +80,7 @@ def test_of_mosaic_any_index_may_be_named_unless_the_settings_name_one() -> None
     url = "https://mosaic.example/api"
     opened(part="arts", name="mosaic", settings=SourcesSettings(mosaic_url=url))
     with pytest.raises(SettingsError, match="'arts'"):
-        opened(part="arts", name="mosaic", settings=SourcesSettings(mosaic_url=url, mosaic_index="science"))
+        opened(part="arts", name="mosaic", settings=SourcesSettings(mosaic_url=f"{url}#science"))
 
 
 @pytest.mark.parametrize("name", ["mosaic", "fineweb", "clueweb"])

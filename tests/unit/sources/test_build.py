@@ -6,7 +6,7 @@ import pytest
 from pydantic import SecretStr
 
 from errors import SettingsError
-from settings import AnswerSettings, Settings, SourcesSettings
+from settings import AnswerSettings, Settings, SourcesSettings, load_settings
 from sources.build import build_sources
 
 
@@ -29,11 +29,27 @@ def test_sources_come_in_their_order_each_once() -> None:
         ("cluweb", {}, "Did you mean 'clueweb'"),
         ("google", {}, "Known: clueweb, fineweb, meilisearch, chroma, mosaic"),
         ("clueweb", {}, "RAG_SOURCES__CLUEWEB_KEY"),
-        ("meilisearch", {"meilisearch_index": "pages"}, "RAG_SOURCES__MEILISEARCH_URL"),
-        ("meilisearch", {"meilisearch_url": "http://localhost:7700"}, "RAG_SOURCES__MEILISEARCH_INDEX"),
-        ("chroma", {"chroma_url": "http://localhost:8000"}, "RAG_SOURCES__CHROMA_COLLECTION"),
+        ("meilisearch", {}, "RAG_SOURCES__MEILISEARCH_URL"),
+        ("chroma", {}, "RAG_SOURCES__CHROMA_URL"),
     ],
 )
 def test_a_source_that_cannot_work_stops_the_start(sources: str, fields: dict[str, Any], told: str) -> None:
     with pytest.raises(SettingsError, match=told):
         names(settings(sources, **fields))
+
+
+@pytest.mark.parametrize(
+    ("name", "address"),
+    [
+        ("MEILISEARCH_URL", "http://localhost:7700"),
+        ("MEILISEARCH_URL", "http://localhost:7700#a/b"),
+        ("CHROMA_URL", "http://localhost:8000"),
+        ("CHROMA_URL", "http://localhost:8000#notes-"),
+        ("MOSAIC_URL", "https://mosaic.example/api#"),
+        ("CLUEWEB_URL", "https://clueweb.example?complexity"),
+        ("FINEWEB_URL", "https://fineweb.example#pages"),
+    ],
+)
+def test_an_address_without_what_is_searched_there_or_with_odd_options_stops_the_start(name: str, address: str) -> None:
+    with pytest.raises(SettingsError, match=f"RAG_SOURCES__{name} is not valid"):
+        load_settings({f"RAG_SOURCES__{name}": address}, None)

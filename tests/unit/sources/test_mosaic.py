@@ -37,7 +37,7 @@ def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def mosaic(server: MosaicServer, index: str | None = None) -> Source:
-    settings = SourcesSettings(mosaic_url=server.url, mosaic_index=index)
+    settings = SourcesSettings(mosaic_url=f"{server.url}#{index}" if index else server.url)
     return open_source("mosaic", settings, lambda _: [0.0])
 
 

@@ -41,8 +41,7 @@ def source_of(name: str, url: str, **options: Any) -> Source:
         "clueweb_url": url,
         "clueweb_key": SecretStr(KEY),
         "fineweb_url": url,
-        "meilisearch_url": url,
-        "meilisearch_index": "pages",
+        "meilisearch_url": f"{url}#pages",
         **options,
     }
     settings = Settings(answer=AnswerSettings(sources=name), sources=SourcesSettings(**fields))
@@ -52,11 +51,8 @@ def source_of(name: str, url: str, **options: Any) -> Source:
 
 @pytest.mark.promise("A48")
 def test_clueweb_is_sent_its_parameters_and_its_key(service: SearchService) -> None:
-    source = source_of(
-        "clueweb",
-        service.url,
-        clueweb_options="cw22_a=true&complexity=5&shard_ids=1,2&rerank=false",
-    )
+    options = "cw22_a=true&complexity=5&shard_ids=1,2&rerank=false"
+    source = source_of("clueweb", service.url, clueweb_url=f"{service.url}?{options}")
 
     result = source.search(QUERY, Deadline(30))
 
@@ -85,7 +81,7 @@ def test_clueweb_is_sent_its_parameters_and_its_key(service: SearchService) -> N
 
 @pytest.mark.promise("A48")
 def test_fineweb_is_sent_its_parameters_and_needs_no_key(service: SearchService) -> None:
-    source = source_of("fineweb", service.url, fineweb_options="complexity=3&num_of_shards=4")
+    source = source_of("fineweb", service.url, fineweb_url=f"{service.url}?complexity=3&num_of_shards=4")
 
     result = source.search(QUERY, Deadline(30))
 

@@ -15,13 +15,14 @@ from typing import IO, Any
 
 import pytest
 
-from errors import BackupError, CorpusLockedError, IndexDamagedError, StorageError, UnknownCorpusError
+from errors import CorpusError, CorpusLockedError, IndexDamagedError, StorageError, UnknownCorpusError
 from index.corpus import corpus_names
 from index.folder_stores import open_folder
 from index.layout.lock import CorpusLock
 from index.maintenance.archive import LIST_NAME, Contents, list_files, pack
 from index.maintenance.backup import backup, restore
 from settings import IndexSettings, Settings
+from tests.failing import failing
 from tests.fakes.corpora import MANIFEST, make_corpus
 from tests.fakes.embedding import WordHashEmbedding, word_vector
 from tests.fakes.words import leaves_with
@@ -135,7 +136,7 @@ def test_equal_files_give_equal_bytes(settings: Settings) -> None:
 def test_a_file_whose_name_no_archive_takes_is_told(saved: Path, settings: Settings) -> None:
     (settings.index.dir / "books" / ("x" * 101)).touch()
 
-    with refused(saved.parent, BackupError, "too long"):
+    with refused(saved.parent, CorpusError, "too long"):
         backup("books", settings, saved.with_name("second.tar.gz"))
 
 
@@ -185,12 +186,12 @@ def test_a_backup_goes_neither_over_a_file_nor_nowhere_nor_into_the_corpus_itsel
 ) -> None:
     before = saved.read_bytes()
 
-    with pytest.raises(BackupError, match="exists"):
+    with failing("bad_backup", match="exists"):
         backup("books", settings, saved)
     assert saved.read_bytes() == before
-    with pytest.raises(BackupError, match="no folder"):
+    with failing("bad_backup", match="no folder"):
         backup("books", settings, saved.parent / "missing" / "file.tar.gz")
-    with pytest.raises(BackupError, match="inside the corpus"):
+    with failing("bad_backup", match="inside the corpus"):
         backup("books", settings, settings.index.dir / "books" / "file.tar.gz")
     with pytest.raises(UnknownCorpusError, match="bookz"):
         backup("bookz", settings, saved.parent / "file.tar.gz")
@@ -202,12 +203,12 @@ def test_a_link_in_a_corpus_is_told_rather_than_left_out(settings: Settings, tmp
     words.rename(tmp_path / "words")
     words.symlink_to(tmp_path / "words")
 
-    with pytest.raises(BackupError, match="neither a file nor a folder"):
+    with failing("bad_backup", match="neither a file nor a folder"):
         backup("books", settings, tmp_path / "second.tar.gz")
 
 
 def test_a_corpus_of_that_name_stays_as_it_is(saved: Path, settings: Settings) -> None:
-    with refused(settings.index.dir, BackupError, "already"):
+    with refused(settings.index.dir, CorpusError, "already"):
         restore(saved, settings, "books")
 
 
@@ -346,9 +347,9 @@ def test_an_archive_that_is_not_what_it_says_changes_nothing(case: str, saved: P
     change, message = HOSTILE[case]
     write(saved, change(read(saved)))
 
-    with refused(saved.parent, BackupError, message):
+    with refused(saved.parent, CorpusError, message):
         restore(saved, settings, "again")
-    with refused(saved.parent, BackupError, message):
+    with refused(saved.parent, CorpusError, message):
         restore(saved, settings, "books", replace=True)
 
 
@@ -398,7 +399,7 @@ def test_a_file_that_is_no_whole_archive_changes_nothing(
 ) -> None:
     spoil(saved)
 
-    with refused(saved.parent, BackupError, message):
+    with refused(saved.parent, CorpusError, message):
         restore(saved, settings, "again")
 
 
@@ -419,7 +420,7 @@ def test_stores_on_servers_are_left_to_the_servers_tools(
 ) -> None:
     remote = Settings(index=IndexSettings.model_validate({"dir": settings.index.dir, **server}))
 
-    with pytest.raises(BackupError, match="pg_dump"):
+    with failing("bad_backup", match="pg_dump"):
         backup("books", remote, saved.with_name("second.tar.gz"))
-    with pytest.raises(BackupError, match="pg_dump"):
+    with failing("bad_backup", match="pg_dump"):
         restore(saved, remote, "again")

@@ -81,18 +81,6 @@ def test_a_changed_file_replaces_its_old_version(library: Library) -> None:
     assert len(leaves_with(library.corpus.lexical_index, "canals", 5)) == 1
 
 
-def test_papers_alone_are_read_again_when_their_paragraphs_change(library: Library) -> None:
-    (library.files / f"{'5e7b1f2a' * 3}.txt").write_text("The SIDARTHE model has eight stages.\n")
-    library.ingest()
-    with Reader(IngestSettings(paper_words=100)) as other:
-        library.reader = other
-        changed = library.ingest()
-
-    assert (changed.changed, changed.unchanged) == (1, 2)
-    (found,) = (one for one in library.corpus.documents.each() if one.is_paper)
-    assert "100" in str(found.metadata["preprocessor_id"])
-
-
 def test_a_file_is_read_again_when_one_that_it_includes_changes(library: Library) -> None:
     (library.files / "hire.rst").write_text("Hire\n====\n\n.. include:: prices.inc\n")
     (library.files / "prices.inc").write_text("A day is forty euros.\n")

@@ -15,7 +15,7 @@ from api.hosts import Hosts
 from api.jobs.queue import Jobs
 from api.schemas.requests import RunBody
 from api.views.html import Pages
-from errors import OutOfTimeError, TooManyQuestionsError, UnknownCorpusError
+from errors import OutOfTimeError, UnknownCorpusError
 from ingestion.reading.page_renderer import PageRenderer
 from pipelines.build import without_models
 from query_engine.answer_cache import AnswerCache
@@ -24,6 +24,7 @@ from query_engine.runtime.deadline import Deadline
 from query_engine.runtime.threads import first_done
 from query_engine.schema.events import Done, Event, Step
 from settings import AnswerSettings, Settings
+from tests.failing import failing
 from tests.fakes.engines import FakeEngine, FakeEngines, a_done
 from tests.fakes.ingesting import FakeIngester
 
@@ -102,7 +103,7 @@ async def test_a_full_queue_refuses_before_a_corpus_is_opened() -> None:
     service.slots.enter(Deadline(240))
     refusing = replace(service, engines=engines)
 
-    with pytest.raises(TooManyQuestionsError, match="cannot be taken"):
+    with failing("too_many_questions", match="cannot be taken"):
         await QuestionRunner(refusing).ask("What turns?", BODY)
 
 

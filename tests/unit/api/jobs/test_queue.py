@@ -10,8 +10,9 @@ from api.jobs.ingester import result_of
 from api.jobs.notes import JobNotes
 from api.jobs.queue import MAX_FINISHED, MAX_QUEUED, Job, Jobs, Result
 from api.schemas.replies.corpora import BriefJob, JobReply
-from errors import StorageError, TooManyJobsError, UnknownJobError
+from errors import StorageError
 from ingestion.schema import Progress, Summary
+from tests.failing import failing
 from tests.fakes.ingesting import a_progress
 
 Tell = Callable[[Progress], None]
@@ -42,7 +43,7 @@ class Held:
         return done(tell, stop)
 
 
-def failing(error: Exception) -> Callable[..., Result]:
+def that_fails_by(error: Exception) -> Callable[..., Result]:
     def work(_tell: Tell, _stop: threading.Event) -> Result:
         raise error
 
@@ -94,7 +95,7 @@ def test_one_job_runs_at_a_time_in_the_order_of_arrival(jobs: Jobs) -> None:
 
 def test_a_waiting_job_is_cancelled_at_once_and_never_begins(jobs: Jobs) -> None:
     jobs.submit({}, Held())
-    waiting = jobs.submit({}, failing(AssertionError("it began")))
+    waiting = jobs.submit({}, that_fails_by(AssertionError("it began")))
 
     assert jobs.cancel(waiting.id).state == "cancelled"
     shown = show(waiting)
@@ -122,7 +123,7 @@ def test_cancelling_a_finished_job_changes_nothing(jobs: Jobs) -> None:
 
 
 def test_a_foreseen_failure_is_shown_with_its_code_and_remedy(jobs: Jobs) -> None:
-    shown = show(ended(jobs.submit({}, failing(FULL))))
+    shown = show(ended(jobs.submit({}, that_fails_by(FULL))))
 
     assert shown["state"] == "failed"
     assert shown["error"] == {"code": "storage_full", "detail": "The disk is full. Free some space."}
@@ -131,7 +132,7 @@ def test_a_foreseen_failure_is_shown_with_its_code_and_remedy(jobs: Jobs) -> Non
 def test_an_unforeseen_failure_is_logged_and_tells_clients_nothing(
     jobs: Jobs, caplog: pytest.LogCaptureFixture
 ) -> None:
-    shown = show(ended(jobs.submit({}, failing(ZeroDivisionError("secret inside")))))
+    shown = show(ended(jobs.submit({}, that_fails_by(ZeroDivisionError("secret inside")))))
 
     assert shown["error"]["code"] == "internal"
     assert "secret" not in str(shown)
@@ -146,7 +147,7 @@ def test_the_line_is_bounded(jobs: Jobs) -> None:
     for _ in range(MAX_QUEUED):
         jobs.submit({}, done)
 
-    with pytest.raises(TooManyJobsError, match="Try again"):
+    with failing("too_many_jobs", match="Try again"):
         jobs.submit({}, done)
 
 
@@ -155,7 +156,7 @@ def test_only_the_last_finished_jobs_are_kept(jobs: Jobs) -> None:
     rest = [ended(jobs.submit({}, done)) for _ in range(MAX_FINISHED)]
 
     assert jobs.recent() == rest[::-1]
-    with pytest.raises(UnknownJobError, match="stays"):
+    with failing("unknown_job", match="stays"):
         jobs.get(first.id)
 
 
@@ -166,7 +167,7 @@ def test_stopping_cancels_all_jobs_and_those_that_still_come() -> None:
     assert held.began.wait(10)
 
     jobs.stop()
-    late = jobs.submit({}, failing(AssertionError("it began")))
+    late = jobs.submit({}, that_fails_by(AssertionError("it began")))
     jobs.close()
 
     assert [job.state for job in (first, waiting, late)] == ["cancelled"] * 3
@@ -229,7 +230,7 @@ def test_jobs_that_had_not_ended_when_their_process_was_killed_have_failed_for_e
     killed, held = Jobs(JobNotes(tmp_path)), Held()
     try:
         ended(killed.submit({"path": "ended"}, done))
-        ended(killed.submit({"path": "failed"}, failing(FULL)))
+        ended(killed.submit({"path": "failed"}, that_fails_by(FULL)))
         running = killed.submit({"path": "running"}, held)
         waiting = killed.submit({"path": "waiting"}, done)
         killed.cancel(killed.submit({"path": "cancelled"}, done).id)

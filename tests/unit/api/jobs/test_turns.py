@@ -8,8 +8,8 @@ import pytest
 
 from api.jobs.ingester import result_of
 from api.jobs.queue import MAX_BEGUN, MAX_QUEUED, MAX_QUEUED_OF_ALL, Job, Jobs, Result, Writes
-from errors import TooManyJobsError
 from ingestion.schema import Progress, Summary
+from tests.failing import failing
 from tests.fakes.ingesting import a_progress
 
 pytestmark = pytest.mark.fault("D13")
@@ -166,11 +166,11 @@ def test_a_client_that_fills_its_line_leaves_room_for_others(line: Line) -> None
     held = line.hold()
     for _ in range(MAX_QUEUED):
         line.submit("many", "many")
-    with pytest.raises(TooManyJobsError):
+    with failing("too_many_jobs"):
         line.submit("one more", "many")
     for number in range(MAX_QUEUED_OF_ALL - MAX_QUEUED):
         line.submit("other", f"client {number}")
-    with pytest.raises(TooManyJobsError):
+    with failing("too_many_jobs"):
         line.submit("the last", "late")
     line.jobs.stop()
     line.ended(held)

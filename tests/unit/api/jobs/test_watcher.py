@@ -10,7 +10,7 @@ import pytest
 
 from api.jobs.queue import Job, Jobs, Result
 from api.jobs.watcher import FolderWatcher
-from errors import StorageError, TooManyJobsError
+from errors import RagError, StorageError
 from ingestion import folder_changes
 from ingestion.schema import Progress
 
@@ -30,7 +30,7 @@ class Service:
     def submit(self, names: tuple[str, ...] | None) -> Job:
         answer = self._answers.pop(0) if self._answers else DONE
         self.asked.put(names)
-        if isinstance(answer, TooManyJobsError):
+        if isinstance(answer, RagError) and answer.code == "too_many_jobs":
             raise answer
 
         def work(_tell: Callable[[Progress], None], _stop: threading.Event) -> Result:
@@ -58,7 +58,7 @@ def test_each_round_is_a_job_and_one_that_is_cancelled_is_not_tried_again(
 
 
 @pytest.mark.usefixtures("_soon")
-@pytest.mark.parametrize("failure", [FULL, TooManyJobsError("20 are waiting.", "Wait.")])
+@pytest.mark.parametrize("failure", [FULL, RagError("20 are waiting.", "Wait.", "too_many_jobs")])
 def test_a_round_that_failed_or_found_no_place_in_line_is_tried_again(tmp_path: Path, failure: Exception) -> None:
     service = Service(failure, failure)
     with closing(service.jobs), closing(FolderWatcher(tmp_path, service.submit)):

@@ -3,7 +3,7 @@ import threading
 import pytest
 
 from api.jobs.write_locks import WriteLocks
-from errors import CorpusBusyError
+from tests.failing import failing
 
 
 def test_who_waits_too_long_is_told_what_holds_the_corpus() -> None:
@@ -11,7 +11,7 @@ def test_who_waits_too_long_is_told_what_holds_the_corpus() -> None:
 
     with (
         locks.hold("papers"),
-        pytest.raises(CorpusBusyError, match=r"into corpus 'papers'.*GET /ingest"),
+        failing("corpus_busy", match=r"into corpus 'papers'.*GET /ingest"),
         locks.hold("papers", wait_s=0.01),
     ):
         pass

@@ -384,12 +384,6 @@ async def test_links_begin_with_the_public_address() -> None:
     assert found["results"][0]["url"].startswith("https://docs.example/rag/documents/guide/wind.md?")
 
 
-async def test_it_can_be_turned_off() -> None:
-    app = app_of(FakeEngine(), mcp={"enabled": False})
-    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app)) as connection:
-        assert (await connection.post(f"{URL}/mcp", json={})).status_code == 404
-
-
 async def test_a_key_opens_it() -> None:
     app = app_of(FakeEngine(), serve={"keys": "first-key-0123456789"})
     async with client_of(app, Authorization="Bearer first-key-0123456789") as client:

@@ -87,7 +87,7 @@ def test_a_model_s_own_decline_is_the_response() -> None:
 
 def test_places_of_what_no_source_holds_are_those_of_the_response() -> None:
     done = replace(a_done("Port 8443. [1]"), unsupported=(Unsupported(5, 9, "8443"),))
-    client = client_of(FakeEngine([*STEPS, done]), serve={"evaluate_references": True})
+    client = client_of(FakeEngine([*STEPS, done]))
     reply = client.post("/evaluate", json={"query": "What?", "iid": "7"}).json()
 
     (place,) = reply["unsupported"]
@@ -127,15 +127,3 @@ def test_a_failure_is_an_error_and_no_answer(failure: Exception, status: int, co
     assert reply.status_code == status
     assert reply.json()["error"]["code"] == code
     assert "secret" not in reply.text
-
-
-def test_the_response_ends_with_its_addresses_where_that_is_set_and_a_declined_one_has_none() -> None:
-    def response(answer: str | None) -> str:
-        client = client_of(FakeEngine([*STEPS, a_done(answer)]), serve={"evaluate_references": True})
-        return str(client.post("/evaluate", json={"query": "What?", "iid": "7"}).json()["generated_response"])
-
-    assert response("Wind turns blades. [1]") == (
-        "Wind turns blades. [1]\n\nReferences:\n"
-        "[1] http://testserver/documents/guide/wind.md?corpus=default&start=10&end=28#cited"
-    )
-    assert "References" not in response(None)

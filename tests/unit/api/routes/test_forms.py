@@ -39,7 +39,7 @@ def test_the_request_or_the_settings_ask_for_a_report(
 
 
 def test_a_report_ends_with_a_link_for_each_number_once() -> None:
-    shown = evaluated({"serve": {"evaluate_references": True}}, form="report")["generated_response"]
+    shown = evaluated({}, form="report")["generated_response"]
 
     assert shown.count("eferences") == 1
     assert "\n\n## References\n\n- [1] [Wind](http://testserver/documents/wind.md?corpus=default&start=" in shown

@@ -105,15 +105,6 @@ def test_the_same_name_again_replaces_the_file(make: Make) -> None:
     assert service.on_disk() == {".uploads/default/wind.md": b"Newer."}
 
 
-def test_a_new_corpus_has_a_folder_of_its_own_in_the_folder_of_the_settings(make: Make, tmp_path: Path) -> None:
-    service = make(upload_dir=tmp_path / "kept")
-
-    service.send(WIND, corpus="papers")
-
-    assert service.on_disk() == {"kept/papers/wind.md": WIND[1]}
-    assert service.ingester.asked[0][0] == "papers"
-
-
 def test_an_upload_that_fails_leaves_things_as_they_were(make: Make) -> None:
     service = make()
     service.send(WIND)

@@ -29,7 +29,8 @@ class Place:
             *(FakeEngine(corpus=name) for name in ("aaa", "bbb")),
             ingester=self.ingester,
             ingested=self.root / "started",
-            ingest={"root": self.root, "upload_dir": folder / "uploads"},
+            ingest={"root": self.root},
+            index={"dir": folder},
             serve={"keys_file": self.keys},
         )
 
@@ -151,7 +152,7 @@ def test_the_folder_is_asked_for_again_when_the_job_begins(place: Place) -> None
 
 
 def test_a_retry_reads_the_files_of_the_folder_and_the_uploaded_ones_again(place: Place) -> None:
-    uploaded = place.root.parent / "uploads" / "aaa"
+    uploaded = place.root.parent / ".uploads" / "aaa"
 
     assert place.ingest(place.key("aaa"), retry=True).status_code == 200
     assert list(place.ingester.within or ()) == [place.root / "aaa", uploaded]

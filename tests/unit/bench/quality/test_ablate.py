@@ -2,7 +2,6 @@
 
 import pytest
 
-from bench.datasets import NoDataSetError
 from bench.quality.ablate import NOTHING_OFF, RememberingReader, compared, table
 from bench.quality.ablate_parts import Part, all_parts, chosen_parts
 from bench.quality.helpful.asking import Answered
@@ -13,6 +12,7 @@ from query_engine.reader import window
 from query_engine.reader.model import PassageText
 from query_engine.retrieval import fusion, hybrid
 from settings import Settings
+from tests.failing import failing
 from tests.fakes.reading import WordReader
 from tests.fakes.rows import answered
 from tests.fakes.tables import plain_rows
@@ -63,7 +63,7 @@ def test_no_part_has_the_name_of_another_and_a_group_follows_its_parts() -> None
     assert len(set(names)) == len(names)
     assert names.index("units: all") == max(at for at, name in enumerate(names) if name.startswith("units: "))
     assert {part.name for part in chosen_parts(["units", "search: lex"])} > {"units: all", "search: lexical"}
-    with pytest.raises(NoDataSetError, match="search: lexical"):
+    with failing("no_data_set", match="search: lexical"):
         chosen_parts(["nothing"])
 
 

@@ -2,10 +2,9 @@
 
 import sys
 
-import pytest
-
 from bench.figures import MB
-from bench.speed.process import ProgramFailedError, run_python, seconds_until_ready
+from bench.speed.process import run_python, seconds_until_ready
+from tests.failing import failing
 
 TAKE_100_MB = "taken = bytearray(b'x') * 100_000_000; import time; time.sleep(1.2)"
 # Says where it listens as the service does; is ready from the second question on.
@@ -56,9 +55,7 @@ def test_memory_between_two_samples_is_known_from_the_kernel() -> None:
 
 
 def test_a_failed_program_is_named_with_its_last_line() -> None:
-    with pytest.raises(
-        ProgramFailedError, match=r"`python -c .*` ended with exit code 3: no space left\. Run it by hand"
-    ):
+    with failing("program_failed", match=r"`python -c .*` ended with exit code 3: no space left\. Run it by hand"):
         run_python(["-c", "import sys; print('x\\nno space left.', file=sys.stderr); sys.exit(3)"], {})
 
 
@@ -67,7 +64,7 @@ def test_a_service_is_timed_until_it_says_that_it_is_ready() -> None:
 
 
 def test_a_service_that_never_listens_is_named() -> None:
-    with pytest.raises(ProgramFailedError, match="ended before it listened: error: port taken"):
+    with failing("program_failed", match="ended before it listened: error: port taken"):
         seconds_until_ready(["-c", "import sys; sys.exit('error: port taken')"], {})
 
 

@@ -3,15 +3,13 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
-from bench.datasets import NoDataSetError
 from bench.made_corpora import shuffled
 from bench.speed.workload import Text, read_texts, write_workload
 from errors import UnreadableError
 from index.documents.store import Document
 from ingestion.reading.files import SourceFile, list_files
 from ingestion.reading.reader import Reader
+from tests.failing import failing
 
 
 class TwoRecords(Reader):
@@ -76,5 +74,5 @@ def test_shuffling_changes_every_line_in_the_same_way_each_time() -> None:
 
 
 def test_a_set_without_text_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(NoDataSetError, match="holds no readable document"):
+    with failing("no_data_set", match="holds no readable document"):
         write_workload([], tmp_path, 1)

@@ -6,8 +6,9 @@ import pytest
 
 from eval.asking.asking import FirstReplies
 from eval.asking.http import look_at_service
-from eval.asking.target import PreflightError, check_author, check_chunks
+from eval.asking.target import check_author, check_chunks
 from eval.run_folder import Header
+from tests.failing import failing
 from tests.fakes.engines import FakeEngine
 from tests.fakes.http import client_of
 from tests.unit.eval.asking.fakes import a_case, a_header, a_row
@@ -49,11 +50,9 @@ async def test_the_real_routes_tell_it() -> None:
         return httpx.Response(reply.status_code, content=reply.content)
 
     async with httpx.AsyncClient(base_url="http://service", transport=httpx.MockTransport(handle)) as client:
-        with pytest.raises(PreflightError, match="The corpus 'default' is empty"):
+        with failing("preflight", match="The corpus 'default' is empty"):
             await look_at_service(client, a_header(), None, require_llm=False)
-        with pytest.raises(
-            PreflightError, match=r"http://service refuses: There is no corpus 'papers'\. Known corpora"
-        ):
+        with failing("preflight", match=r"http://service refuses: There is no corpus 'papers'\. Known corpora"):
             await look_at_service(client, a_header(), "papers", require_llm=False)
 
 
@@ -64,7 +63,7 @@ async def test_a_reply_that_breaks_off_is_not_that_of_a_strangers_service() -> N
 
     transport = httpx.MockTransport(lambda _: httpx.Response(200, content=part()))
     async with httpx.AsyncClient(base_url="http://service", transport=transport) as client:
-        with pytest.raises(PreflightError, match="Nothing answers at http://service: ReadError: Connection reset"):
+        with failing("preflight", match="Nothing answers at http://service: ReadError: Connection reset"):
             await look_at_service(client, a_header(), None, require_llm=False)
 
 
@@ -77,14 +76,14 @@ async def test_a_strangers_service_is_taken_as_it_is_with_a_warning(health: tupl
 
 
 async def test_a_service_that_is_broken_is_not_asked() -> None:
-    with pytest.raises(PreflightError, match="http://service/health replies with status 502"):
+    with failing("preflight", match="http://service/health replies with status 502"):
         await look({"/health": (502, {})})
 
 
 async def test_a_corpus_that_cannot_be_opened_stops_the_run() -> None:
     damaged = {"error": {"code": "index_damaged", "detail": "The index is damaged."}}
 
-    with pytest.raises(PreflightError, match=r"refuses: The index is damaged\."):
+    with failing("preflight", match=r"refuses: The index is damaged\."):
         await look({"/stats": (503, damaged)})
 
 
@@ -102,15 +101,15 @@ async def test_a_language_model_that_is_down_is_a_warning() -> None:
 
 @pytest.mark.promise("E25")
 async def test_where_a_model_has_to_write_one_has_to_be_set() -> None:
-    with pytest.raises(PreflightError, match="no language model is set"):
+    with failing("preflight", match="no language model is set"):
         await look({"/ready": (200, {**READY, "synthesizer": "extractive"})}, require_llm=True)
-    with pytest.raises(PreflightError, match="no language model is set"):
+    with failing("preflight", match="no language model is set"):
         check_author("extractive")
 
 
 @pytest.mark.promise("E25")
 def test_a_corpus_must_hold_something_and_should_hold_more() -> None:
-    with pytest.raises(PreflightError, match=r"'x' is empty.*python -m ingestion PATH --corpus x"):
+    with failing("preflight", match=r"'x' is empty.*python -m ingestion PATH --corpus x"):
         check_chunks("x", 0)
     assert check_chunks("x", 49) == ["The corpus 'x' holds 49 chunks, fewer than 50: is it whole?"]
     assert check_chunks("x", 50) == []

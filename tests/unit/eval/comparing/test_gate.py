@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from eval.comparing.command import UnknownMetricError, failures, wanted_metrics
+from eval.comparing.command import failures, wanted_metrics
 from eval.comparing.pairing import Joined
 from eval.comparing.verdicts import judge
+from tests.failing import failing
 from tests.fakes.runs import case
 from tests.unit.eval.comparing.pairs import Scores, pair, questions
 
@@ -64,5 +65,5 @@ def test_what_cannot_be_judged_is_refused_by_name(tmp_path: Path, wanted: str, m
     scores: Scores = {"doc@1": GOOD, "mrr": GOOD, "write_ms": GOOD}
     joined = pair(tmp_path, scores, scores)
 
-    with pytest.raises(UnknownMetricError, match=message):
+    with failing("unknown_metric", match=message):
         wanted_metrics([wanted], joined)

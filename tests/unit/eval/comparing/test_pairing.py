@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from eval.cells import scored
-from eval.comparing.pairing import NotComparableError, NotScoredError, changes, join, read_run
+from eval.comparing.pairing import changes, join, read_run
 from eval.rows import Row
 from eval.run_folder import SCORES, RunFolder, RunFolderError
+from tests.failing import failing
 from tests.fakes.runs import case, write_run
 from tests.unit.eval.comparing.pairs import questions, run
 
@@ -63,14 +64,14 @@ def test_runs_without_a_common_question_are_refused(tmp_path: Path, others: tupl
     a = run(tmp_path / "a", questions(2), {"doc@1": [1.0] * 2})
     b = run(tmp_path / "b", [case(id_, "Who?", "Me.") for id_ in others], {"doc@1": [1.0] * 2})
 
-    with pytest.raises(NotComparableError, match=f"share no question: {why}.* same file of questions"):
+    with failing("not_comparable", match=f"share no question: {why}.* same file of questions"):
         join(read_run(a), read_run(b))
 
 
 def test_a_run_without_scores_says_how_to_make_them(tmp_path: Path) -> None:
     folder = write_run(tmp_path / "a", questions(1), [Row(id="q00", outcome="answered", answer="It is 0.")], {})
 
-    with pytest.raises(NotScoredError, match=r"has no scores.*python -m eval score .*/a"):
+    with failing("not_scored", match=r"has no scores.*python -m eval score .*/a"):
         read_run(folder)
 
 
@@ -130,5 +131,5 @@ def test_scores_of_an_earlier_format_are_refused_with_the_way_out(tmp_path: Path
     lines = [json.loads(line) for line in (old.path / SCORES).read_text().splitlines()]
     (old.path / SCORES).write_text("".join(json.dumps({**line, "of": "an older digest"}) + "\n" for line in lines))
 
-    with pytest.raises(NotScoredError, match=r"of an earlier format.*eval score"):
+    with failing("not_scored", match=r"of an earlier format.*eval score"):
         read_run(old)

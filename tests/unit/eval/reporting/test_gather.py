@@ -3,19 +3,19 @@ from pathlib import Path
 import pytest
 
 from eval.cells import Mean, failed, not_applicable, scored
-from eval.comparing.pairing import NotComparableError, NotScoredError
-from eval.reporting.gather import TITLES, NothingToReportError, gather
+from eval.reporting.gather import TITLES, gather
 from eval.scoring.catalogue import METRICS
+from tests.failing import failing
 from tests.fakes.runs import DAM, SAMPLE_CASES, SAMPLE_ROWS, case, reply, sample_cells, sample_run, write_run
 
 
 def test_a_run_without_replies_says_how_to_go_on(tmp_path: Path) -> None:
-    with pytest.raises(NothingToReportError, match=r"has no replies yet. Go on with it: python -m eval run"):
+    with failing("nothing_to_report", match=r"has no replies yet. Go on with it: python -m eval run"):
         gather(write_run(tmp_path / "a", SAMPLE_CASES, [], {}))
 
 
 def test_a_run_without_scores_says_how_to_score_it(tmp_path: Path) -> None:
-    with pytest.raises(NotScoredError, match=r"has no scores.*python -m eval score .*a"):
+    with failing("not_scored", match=r"has no scores.*python -m eval score .*a"):
         gather(write_run(tmp_path / "a", SAMPLE_CASES, SAMPLE_ROWS, {}))
 
 
@@ -134,7 +134,7 @@ def test_a_run_of_other_questions_cannot_stand_beside(tmp_path: Path) -> None:
     other = write_run(tmp_path / "b", [asked], [reply("right", "x")], cells)
     part = write_run(tmp_path / "c", SAMPLE_CASES[:2], SAMPLE_ROWS[:2], {"right": sample_cells()["right"]})
 
-    with pytest.raises(NotComparableError, match="share no question"):
+    with failing("not_comparable", match="share no question"):
         gather(folder, other)
     assert gather(folder, folder).notices == gather(folder).notices
     assert gather(folder, part).notices[-1].startswith("2 questions are in c as well")

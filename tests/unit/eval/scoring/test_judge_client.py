@@ -15,10 +15,11 @@ from eval.cells import Cell
 from eval.rows import Row
 from eval.run_folder import Header, RunFolder
 from eval.scoring import judge_client
-from eval.scoring.judge_client import DOWN_AFTER_ROWS, Judge, JudgeCacheError
+from eval.scoring.judge_client import DOWN_AFTER_ROWS, Judge
 from eval.scoring.judged.scorer import Ask, Judged, JudgedScorer, Material
 from eval.scoring.stage import score_run
 from settings import JudgeSettings
+from tests.failing import failing
 from tests.servers.scripted_llm import Script, ScriptedLLM
 
 GOOD = Script(text='{"score": 0.5}')
@@ -236,7 +237,7 @@ def test_a_cache_that_cannot_be_written_says_so(server: ScriptedLLM, tmp_path: P
     in_the_way = tmp_path / "file"
     in_the_way.write_text("")
 
-    with pytest.raises(JudgeCacheError, match=r"cannot be kept in .*file.*RAG_JUDGE__CACHE_DIR"):
+    with failing("judge_cache_failed", match=r"cannot be kept in .*file.*RAG_JUDGE__CACHE_DIR"):
         judge_of(server.base_url, in_the_way)
 
     judge = judge_of(server.base_url, tmp_path / "cache")

@@ -17,8 +17,9 @@ from eval.rows import Row, Seen
 from eval.scoring.catalogue import names_of
 from eval.scoring.judge_client import Judge
 from eval.scoring.judged.scorer import JudgedScorer
-from eval.scoring.ragas_metrics import RagasMissingError, ragas_scorer
+from eval.scoring.ragas_metrics import ragas_scorer
 from settings import JudgeSettings
+from tests.failing import failing
 from tests.fakes.embedding import WordHashEmbedding, word_vector
 from tests.servers.scripted_judge import judgement, schema_of
 from tests.servers.scripted_llm import Request, Script, ScriptedLLM
@@ -244,5 +245,5 @@ def test_without_ragas_the_way_to_get_it_is_told(
 ) -> None:
     monkeypatch.setitem(sys.modules, "ragas", None)
 
-    with pytest.raises(RagasMissingError, match=r"not installed\. Install it: pip install -e '\.\[eval\]'"):
+    with failing("ragas_missing", match=r"not installed\. Install it: pip install -e '\.\[eval\]'"):
         scorer_of(judge_of(server, tmp_path))

@@ -44,7 +44,7 @@ def connect(server: ScriptedModels, monkeypatch: pytest.MonkeyPatch) -> Iterator
     def connect(*, retries: int = 4, connect_s: float = 5, **settings: Any) -> ServerEmbedding:
         monkeypatch.setattr(openai_server, "RETRIES", retries)
         monkeypatch.setattr(openai_server, "CONNECT_S", connect_s)
-        given = {"provider": "openai", "base_url": server.base_url, "model": "scripted"} | settings
+        given = {"base_url": server.base_url, "model": "scripted"} | settings
         embed = EmbedSettings(**given)
         opened.append(ServerEmbedding(embed, served_model(embed.max_tokens, None)))
         return opened[-1]

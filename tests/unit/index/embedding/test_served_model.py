@@ -43,13 +43,8 @@ def test_a_tokenizer_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
         served_model(512, tmp_path)
 
 
-def test_a_server_has_to_be_named() -> None:
-    with pytest.raises(SettingsError, match="needs RAG_EMBED__BASE_URL"):
-        Embedding(Settings(embed=EmbedSettings(provider="openai")))
-
-
 def test_the_identity_is_known_without_the_server() -> None:
-    embed = EmbedSettings(provider="openai", base_url="http://127.0.0.1:9/v1", model="bge-m3", dimensions=256)
+    embed = EmbedSettings(base_url="http://127.0.0.1:9/v1", model="bge-m3", dimensions=256)
     embedding = Embedding(Settings(embed=embed))
 
     assert embedding.manifest.identity.weights_hash == "server:bge-m3"
@@ -58,7 +53,7 @@ def test_the_identity_is_known_without_the_server() -> None:
 
 
 def test_a_leaf_that_the_server_would_cut_is_refused() -> None:
-    embed = EmbedSettings(provider="openai", base_url="http://127.0.0.1:9/v1", max_tokens=256)
+    embed = EmbedSettings(base_url="http://127.0.0.1:9/v1", max_tokens=256)
 
     with pytest.raises(SettingsError, match=r"leaf of 200 tokens would be cut .* which reads 127"):
         Embedding(Settings(embed=embed, chunk=ChunkSettings(leaf_tokens=200)))

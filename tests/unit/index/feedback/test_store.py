@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from errors import FeedbackError, StorageError, TooMuchFeedbackError, UnknownAnswerError
+from errors import StorageError, UnknownAnswerError
 from index.feedback.store import (
     DAY_S,
     MAX_RECORD_BYTES,
@@ -18,6 +18,7 @@ from index.feedback.store import (
     Limits,
     Target,
 )
+from tests.failing import failing
 
 WHOLE = Target()
 
@@ -124,7 +125,7 @@ def test_verdicts_on_one_answer_are_limited_and_can_still_be_replaced(tmp_path: 
     for start in range(MAX_VERDICTS):
         store.judge("a", "answer", Target(span=(start, start + 1)), "good", None)
 
-    with pytest.raises(TooMuchFeedbackError, match="200 verdicts already"):
+    with failing("too_much_feedback", match="200 verdicts already"):
         store.judge("a", "answer", WHOLE, "good", None)
     store.judge("a", "answer", Target(span=(0, 1)), "bad", None)
 
@@ -197,7 +198,7 @@ def test_more_than_a_page_is_exported_in_order_and_one_corpus_alone(tmp_path: Pa
 def test_a_file_that_is_no_database_is_told(tmp_path: Path) -> None:
     (tmp_path / "feedback.sqlite").write_bytes(b"no database" * 100)
 
-    with pytest.raises(FeedbackError, match="cannot be read"):
+    with failing("feedback_unavailable", match="cannot be read"):
         store_in(tmp_path).note(given())
 
 

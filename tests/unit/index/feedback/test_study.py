@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from errors import StudyError
 from index.feedback import study
 from index.feedback.study import DAY_S, StudyEvent, StudyLog
+from tests.failing import failing
 
 
 def an_event(at_s: float = 1.0, subject: str = "") -> StudyEvent:
@@ -49,5 +49,5 @@ def test_old_events_go_and_the_oldest_of_too_many(tmp_path: Path, monkeypatch: p
 def test_a_damaged_file_is_told(tmp_path: Path) -> None:
     (tmp_path / study.FILE_NAME).write_bytes(b"no database" * 1000)
 
-    with pytest.raises(StudyError, match="cannot be used"):
+    with failing("study_unavailable", match="cannot be used"):
         StudyLog(tmp_path).note(an_event())

@@ -40,11 +40,11 @@ def test_trees_are_those_that_this_process_would_make() -> None:
 
 
 def test_papers_are_cut_into_paragraphs_and_their_neighbours_are_not() -> None:
-    here = TreeSplitter(CHUNK, MODEL.count_tokens, 254, 60)
+    here = TreeSplitter(CHUNK, MODEL.count_tokens, 254)
     other_document = Document("b", "", PROSE)
     paper_document = Document("a", "", PROSE, metadata={"paper_id": "1"})
 
-    with cutter(paper_words=60) as there:
+    with cutter() as there:
         paper, other = there.trees([paper_document, other_document])
 
     assert not isinstance(paper, UnreadableError)

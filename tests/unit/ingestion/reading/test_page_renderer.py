@@ -10,11 +10,12 @@ import pytest
 from PIL import Image
 from reportlab.pdfgen.canvas import Canvas
 
-from errors import PageUnavailableError, TooManyPagesError
+from errors import PageUnavailableError, RagError
 from ingestion.reading import page_renderer
 from ingestion.reading.page_renderer import Original, PageRenderer, PageSpan
 from ingestion.reading.pdf import read_pdf
 from settings import IngestSettings
+from tests.failing import failing
 from tests.fakes.pdfs import make_pdf
 
 LIMITS = IngestSettings(parse_memory_mb=1024)
@@ -255,7 +256,7 @@ def test_beyond_a_number_of_waiting_pages_further_ones_are_refused(monkeypatch: 
     def ask() -> None:
         try:
             renderer.image(original, 0, 800)
-        except TooManyPagesError as error:
+        except RagError as error:
             refusals.append(error)
 
     with renderer._one_at_a_time("", "0"):
@@ -302,7 +303,7 @@ def test_half_of_the_line_is_kept_for_others(of_one: str, monkeypatch: pytest.Mo
 
     with line.turn(*places[0]):
         waiting = [waiting_in(line, place, served) for place in (*places[1:3], ("other", "other"))]
-        with pytest.raises(TooManyPagesError), line.turn(*places[3]):
+        with failing("too_many_pages"), line.turn(*places[3]):
             pass
     for thread in waiting:
         thread.join()

@@ -35,7 +35,7 @@ def test_any_text_is_a_paper_where_that_is_asked_for() -> None:
 def test_a_paper_gets_its_ids_and_terms_as_metadata() -> None:
     text = "A study of masks\n\nThe World Health Organization (WHO) advised masks. SARS-CoV-2 spreads. WHO agreed."
 
-    document = read_paper(text.encode(), f"covid/{PAPER}.tab2.txt", PAPER, "tab2", 250)
+    document = read_paper(text.encode(), f"covid/{PAPER}.tab2.txt", PAPER, "tab2")
 
     assert (document.doc_id, document.title) == (f"covid/{PAPER}.tab2.txt", "A study of masks")
     assert document.metadata["paper_id"] == PAPER

@@ -101,7 +101,7 @@ def test_clueweb_fineweb_and_meilisearch() -> None:
     documents = [Document("betz.md", "Betz", "Betz\n\nAlbert Betz published the limit of wind turbines in 1919.")]
     with SearchService(documents, "secret") as service:
         settings = {"clueweb_url": service.url, "clueweb_key": "secret", "fineweb_url": service.url}
-        settings |= {"meilisearch_url": service.url, "meilisearch_index": "pages"}
+        settings |= {"meilisearch_url": f"{service.url}#pages"}
         for step in ("clueweb_datasource", "fineweb_datasource", "meili_datasource"):
             state = run((step, {"limit": 3}), query="limit of wind turbines", **settings)
             assert state.values("full-text") == [documents[0].text], step
@@ -122,9 +122,9 @@ def test_chroma_is_searched_with_the_services_vectors(monkeypatch: pytest.Monkey
     monkeypatch.setattr(foreign_sources, "open_source", opened)
 
     given = {"collection": "notes", "limit": 5, "metadata_columns": "year,tags"}
-    state = run(("chroma_datasource", given), query="salt", chroma_url="http://chroma:8000")
+    state = run(("chroma_datasource", given), query="salt", chroma_url="http://chroma:8000#notes")
 
-    assert calls[-1] == ("chroma", "http://chroma:8000", 64, {"url": "", "part": "notes"})
+    assert calls[-1] == ("chroma", "http://chroma:8000#notes", 64, {"url": "", "part": "notes"})
     assert [(query.text, query.k) for query in source.queries] == [("salt", 5)]
     assert state.rows(["id", "doc_id", "url", "year", "tags"]) == [
         {"id": "7", "doc_id": "chroma/7", "url": None, "year": 2020, "tags": ["a", "b"]}

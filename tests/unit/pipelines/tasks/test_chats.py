@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from errors import TooManyTasksError, UnknownChatError
 from pipelines.build import Pipelines
 from pipelines.tasks import chats as chats_module
 from query_engine.schema.turn import Turn
+from tests.failing import failing
 from tests.fakes.pipelines import TEXTS, Start, body_of
 
 
@@ -41,7 +41,7 @@ def test_a_chat_expires_with_its_task(pipelines: Pipelines) -> None:
 
     tasks.store.expire(time.time() + 1, 1_000_000)
 
-    with pytest.raises(UnknownChatError):
+    with failing("unknown_chat"):
         tasks.chats.get(chat)
     with tasks.store.reading() as database:
         assert database.execute("SELECT COUNT(*) FROM turns").fetchone()[0] == 0
@@ -64,5 +64,5 @@ def test_no_more_chats_are_kept_than_there_is_room_for(pipelines: Pipelines, mon
     task = finished(pipelines)
     pipelines.tasks.chats.begin(task, "full-text", "extractive")
 
-    with pytest.raises(TooManyTasksError):
+    with failing("too_many_tasks"):
         pipelines.tasks.chats.begin(task, "full-text", "extractive")

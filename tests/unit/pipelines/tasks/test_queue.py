@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from errors import PipelineError, TasksUnavailableError, TooManyTasksError, UnknownTaskError
+from errors import PipelineError, TasksUnavailableError
 from pipelines.build import Pipelines
 from pipelines.tasks import view
 from pipelines.tasks.queue import TaskQueue
+from tests.failing import failing
 from tests.fakes.pipelines import TEXTS, FakeSource, Start, body_of, fake_services, scripted
 
 WAIT_S = 30
@@ -164,7 +165,7 @@ def test_a_full_line_takes_no_further_task(gate: Gate, monkeypatch: pytest.Monke
     assert gate.reached.wait(WAIT_S)
     pipelines.tasks.submit(body)
 
-    with pytest.raises(TooManyTasksError):
+    with failing("too_many_tasks"):
         pipelines.tasks.submit(body)
     gate.open.set()
 
@@ -249,7 +250,7 @@ def test_ended_tasks_expire(tmp_path: Path, start: Start) -> None:
 
     tasks.submit(body_of("fake_source"))
 
-    with pytest.raises(UnknownTaskError):
+    with failing("unknown_task"):
         tasks.get(task_id)
     assert tasks.store.facts(task_id) == []
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from errors import UnknownPipelineError, UnknownTaskError
 from pipelines.build import Pipelines
 from pipelines.step import RowStep
 from pipelines.tasks import view
 from pipelines.tasks.store import TaskStore
+from tests.failing import failing
 from tests.fakes.pipelines import TEXTS, Start, body_of, fake_services
 
 WAIT_S = 30
@@ -62,7 +62,7 @@ def test_each_table_is_read_back_as_it_was_whole_or_in_part(pipelines: Pipelines
     assert third.roles["_reranking_rank_1_"] == ["rank"]
     part = tasks.state_of(task_id, 2, ["wordCount", "id", "none"])
     assert part.rows() == second.rows(["id", "wordCount"])
-    with pytest.raises(UnknownTaskError, match="step 4"):
+    with failing("unknown_task", match="step 4"):
         tasks.state_of(task_id, 4)
 
 
@@ -98,7 +98,7 @@ def test_what_ended_first_goes_when_all_tables_take_too_much(tmp_path: Path, sta
 
     first, second, third = (ended(pipelines, body_of("fake_source", "long")) for _ in range(3))
 
-    with pytest.raises(UnknownTaskError, match="RAG_PIPELINES__DISK_MB"):
+    with failing("unknown_task", match="RAG_PIPELINES__DISK_MB"):
         pipelines.tasks.get(first)
     assert [pipelines.tasks.state_of(task_id).count for task_id in (second, third)] == [3, 3]
 
@@ -144,6 +144,6 @@ def test_pipelines_are_listed_without_their_bodies_by_pages_and_deleted() -> Non
     store.delete_pipeline(second)
     assert [one.id for one in store.pipelines(9)] == [third, first]
     for unknown in (lambda: store.delete_pipeline(second), lambda: store.pipelines(2, second)):
-        with pytest.raises(UnknownPipelineError):
+        with failing("unknown_pipeline"):
             unknown()
     store.close()

@@ -4,10 +4,11 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from errors import SettingsError, UnknownWriterError
+from errors import SettingsError
 from query_engine.llms.base import LoadedModel
 from query_engine.synthesis.build import build_language_models, other_model, writer_names
 from settings import LLMSettings, Settings, load_settings
+from tests.failing import failing
 from tests.fakes.llm import FakeLLM
 
 SERVER = LLMSettings(provider="openai", model="large", base_url="http://one.example/v1", api_key="secret")
@@ -138,7 +139,7 @@ def test_the_chosen_model_writes_and_the_fallbacks_of_the_settings_come_after_it
     assert (fast.name, after) == ("ollama", [second])
     for name in ("quotes", "extractive"):
         assert (models.chosen(name).writers, models.chosen(name).query_model) == ((), None)
-    with pytest.raises(UnknownWriterError, match=r"no writer 'gemma2'\. Name one of large, b, fast, quotes"):
+    with failing("unknown_writer", match=r"no writer 'gemma2'\. Name one of large, b, fast, quotes"):
         models.chosen("gemma2")
 
 

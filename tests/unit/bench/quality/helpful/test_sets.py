@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from bench.datasets import NoDataSetError
 from bench.quality.helpful.sets import choose, read_asked
 from eval.cases import BadCasesError
+from tests.failing import failing
 from tests.fakes.rows import answered
 
 
@@ -43,9 +43,9 @@ def test_sets_that_are_not_there_are_named(data: Path) -> None:
 
 
 def test_a_named_set_must_be_there(data: Path) -> None:
-    with pytest.raises(NoDataSetError, match="There is no data set 'office' of natural questions"):
+    with failing("no_data_set", match="There is no data set 'office' of natural questions"):
         choose(data, ["office"])
-    with pytest.raises(NoDataSetError, match="There is no data set of natural questions"):
+    with failing("no_data_set", match="There is no data set of natural questions"):
         choose(data / "wind", [])
 
 

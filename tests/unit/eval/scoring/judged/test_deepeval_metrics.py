@@ -10,8 +10,9 @@ from eval.cases import Case
 from eval.cells import Cell
 from eval.rows import Row, Seen
 from eval.scoring.judge_client import Judge
-from eval.scoring.judged.deepeval_metrics import DeepEvalMissingError, deepeval_scorer
+from eval.scoring.judged.deepeval_metrics import deepeval_scorer
 from settings import JudgeSettings
+from tests.failing import failing
 from tests.servers.scripted_judge import fixed_judgement
 from tests.servers.scripted_llm import Request, Script, ScriptedLLM
 
@@ -127,7 +128,7 @@ def test_an_environment_without_it_is_told_before_anything_is_judged(
         (tmp_path / script).write_text(f"#!/bin/sh\n{line}\n")
         (tmp_path / script).chmod(0o755)
 
-    with pytest.raises(DeepEvalMissingError, match=rf"{why}.*pip install -r requirements-deepeval.txt"):
+    with failing("deepeval_missing", match=rf"{why}.*pip install -r requirements-deepeval.txt"):
         deepeval_scorer(judge_of(server, tmp_path), tmp_path / name)
 
 
@@ -136,5 +137,5 @@ def test_a_deepeval_that_cannot_be_loaded_says_why(server: ScriptedLLM, tmp_path
     (tmp_path / "python").write_text(f'#!/bin/sh\nPYTHONPATH={tmp_path} exec {sys.executable} "$@"\n')
     (tmp_path / "python").chmod(0o755)
 
-    with pytest.raises(DeepEvalMissingError, match="No module named 'something_that_is_missing'"):
+    with failing("deepeval_missing", match="No module named 'something_that_is_missing'"):
         cells_of(judge_of(server, tmp_path), tmp_path / "python", "a")
