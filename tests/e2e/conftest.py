@@ -1,6 +1,7 @@
 """One small corpus and one service for all tests here: the real programs, started once."""
 
 import json
+import shutil
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -70,6 +71,18 @@ def variables(folder: Path, model_cache: Path) -> dict[str, str]:
     assert ingestion.returncode == 0, ingestion.stderr
     assert json.loads(ingestion.stdout)["new"] == 4
     return chosen
+
+
+def copied_index(folder: Path, own: Path) -> dict[str, str]:
+    """Copy the shared corpus into a folder, and return the setting that names the copy."""
+    kept = shutil.ignore_patterns("lock", "readers", "feedback*")
+    return {"RAG_INDEX__DIR": str(shutil.copytree(folder / "index", own / "index", ignore=kept))}
+
+
+@pytest.fixture
+def copied(variables: dict[str, str], folder: Path, tmp_path: Path) -> dict[str, str]:
+    """Return the settings of a service with a copy of the corpus: the shared service holds the one that is shared."""
+    return {**variables, **copied_index(folder, tmp_path)}
 
 
 @pytest.fixture(scope="session")

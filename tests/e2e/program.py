@@ -126,4 +126,8 @@ class Program(Process):
 
     def __init__(self, arguments: Sequence[str], variables: Mapping[str, str], folder: Path) -> None:
         super().__init__(arguments, variables, folder)
-        self.url = self.wait_for(r"on (http://\S+)$", START_TIMEOUT_S)[1]
+        try:
+            self.url = self.wait_for(r"on (http://\S+)$", START_TIMEOUT_S)[1]
+        except AssertionError:
+            self.__exit__()  # nobody else can end what did not start
+            raise

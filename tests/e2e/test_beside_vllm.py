@@ -1,7 +1,6 @@
 """The start script of a container with vLLM inside: a scripted server stands in for vLLM."""
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -27,22 +26,20 @@ with server:
 
 
 @pytest.fixture
-def started(variables: dict[str, str], folder: Path, tmp_path: Path) -> Iterator[tuple[Process, dict[str, str]]]:
+def started(copied: dict[str, str], tmp_path: Path) -> Iterator[tuple[Process, dict[str, str]]]:
     """Start both; `python main.py` runs in the checkout, as in the image."""
     programs = tmp_path / "bin"
     programs.mkdir()
     (programs / "vllm").write_text(VLLM, encoding="utf-8")
     (programs / "vllm").chmod(0o755)
-    shutil.copytree(folder / "index", tmp_path / "index", ignore=shutil.ignore_patterns("*lock*"))
     (tmp_path / "main.py").symlink_to(REPOSITORY / "main.py")
     own = {
-        "RAG_INDEX__DIR": str(tmp_path / "index"),
         "RAG_LLM__MODEL": "scripted",
         "RAG_LLM__CONTEXT_TOKENS": "4096",
         "VLLM_PORT": str(free_port()),
         "PATH": f"{programs}:{PATH}",
     }
-    with Process(["-c", f"import os; os.execv({str(START)!r}, ['start'])"], {**variables, **own}, tmp_path) as process:
+    with Process(["-c", f"import os; os.execv({str(START)!r}, ['start'])"], copied | own, tmp_path) as process:
         yield process, own
 
 

@@ -8,10 +8,10 @@ import pytest
 
 from tests.e2e.arena import Arena, violations
 from tests.e2e.conftest import BETZ, MAIN
-from tests.e2e.program import Program, run
+from tests.e2e.program import Program
 
 CONVERSATION = {
-    "model": "dead-model",
+    "model": "default",
     "messages": [
         {"role": "user", "content": "What is the Betz limit?"},
         {"role": "assistant", "content": "It bounds what a rotor captures. [1]"},
@@ -22,10 +22,7 @@ CONVERSATION = {
 
 @pytest.mark.fault("C4")
 @pytest.mark.slow
-def test_a_dead_model_server_leaves_a_marked_answer_of_quotes(variables: dict[str, str], folder: Path) -> None:
-    # A separate corpus: the one that all tests share is held by the shared service.
-    own = {**variables, "RAG_INDEX__CORPUS": "dead-model"}
-    assert run(["-m", "ingestion", str(folder / "sources")], own, folder).returncode == 0
+def test_a_dead_model_server_leaves_a_marked_answer_of_quotes(copied: dict[str, str], tmp_path: Path) -> None:
     with socket.socket() as deaf:  # bound, but not listening: connections are refused
         deaf.bind(("127.0.0.1", 0))
         model = {
@@ -33,7 +30,7 @@ def test_a_dead_model_server_leaves_a_marked_answer_of_quotes(variables: dict[st
             "RAG_LLM__MODEL": "absent",
             "RAG_LLM__BASE_URL": f"http://127.0.0.1:{deaf.getsockname()[1]}/v1",
         }
-        with Program([MAIN], {**own, **model}, folder) as program:
+        with Program([MAIN], copied | model, tmp_path) as program:
             body = httpx.post(f"{program.url}/run", json={"question": BETZ}, timeout=120).content
             reply = httpx.post(f"{program.url}/evaluate", json={"query": BETZ, "iid": "1"}, timeout=120).json()
             chat = httpx.post(f"{program.url}/v1/chat/completions", json=CONVERSATION, timeout=120).json()

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import httpx
 import openai
@@ -11,6 +12,15 @@ from playwright.sync_api import Browser
 from tests.e2e.browser import CHROMIUM, opened
 from tests.e2e.conftest import MAIN
 from tests.e2e.program import Program, run
+
+
+class Filed(NamedTuple):
+    """A service whose keys stand in a file, one key to read and one for the corpus `mine`, and its settings."""
+
+    url: str
+    reader: str
+    limited: str
+    variables: dict[str, str]
 
 
 @pytest.fixture(scope="module")
@@ -81,40 +91,44 @@ def test_commands_send_the_first_key_of_their_settings(place: Path, without: dic
     assert "RAG_SERVE__KEYS" in refused.stderr
 
 
-@pytest.mark.promise("G18")
-def test_a_key_of_the_file_opens_what_it_is_for_until_it_is_revoked(place: Path, without: dict[str, str]) -> None:
-    variables = without | {"RAG_SERVE__KEYS_FILE": str(place / "keys.json"), "RAG_INDEX__DIR": str(place / "other")}
-    made = run(["-m", "treeline", "keys", "add", "reader", "--scope", "read"], variables, place).stdout.strip()
+@pytest.fixture(scope="module")
+def filed(place: Path, without: dict[str, str]) -> Iterator[Filed]:
+    """Yield a service whose keys stand in a file."""
+    for name in ("mine", "others"):
+        (place / "root" / name).mkdir(parents=True)
+        (place / "root" / name / f"{name}.md").write_text(f"# {name}\n\nThe {name} are painted green.\n")
+    own = {"RAG_SERVE__KEYS_FILE": str(place / "keys.json"), "RAG_INDEX__DIR": str(place / "filed")}
+    variables = without | own | {"RAG_INGEST__ROOT": str(place / "root")}
+    limited = ["limited", "--scope", "ingest", "--scope", "read", "--corpus", "mine"]
+    reader, mine = (
+        run(["-m", "treeline", "keys", "add", *words], variables, place).stdout.strip()
+        for words in (["reader", "--scope", "read"], limited)
+    )
     with Program([MAIN, "--ingest", str(place / "docs")], variables, place) as service:
-        headers = {"Api-Key": made}
+        yield Filed(service.url, reader, mine, variables)
 
-        def status(method: str, path: str) -> int:
-            return httpx.request(method, service.url + path, headers=headers).status_code
 
-        assert (status("GET", "/stats"), status("POST", "/cache/clear")) == (200, 403)
-        malformed = {"content": b"{", "headers": {"content-type": "application/json"}}
-        assert httpx.post(f"{service.url}/query", **malformed).status_code == 401  # type: ignore[arg-type]
-        run(["-m", "treeline", "keys", "revoke", "reader"], variables, place)
-        assert status("GET", "/stats") == 401
+@pytest.mark.promise("G18")
+def test_a_key_of_the_file_opens_what_it_is_for_until_it_is_revoked(place: Path, filed: Filed) -> None:
+    def status(method: str, path: str) -> int:
+        return httpx.request(method, filed.url + path, headers={"Api-Key": filed.reader}).status_code
+
+    assert (status("GET", "/stats"), status("POST", "/cache/clear")) == (200, 403)
+    malformed = {"content": b"{", "headers": {"content-type": "application/json"}}
+    assert httpx.post(f"{filed.url}/query", **malformed).status_code == 401  # type: ignore[arg-type]
+    run(["-m", "treeline", "keys", "revoke", "reader"], filed.variables, place)
+    assert status("GET", "/stats") == 401
 
 
 @pytest.mark.fault("E15")
-def test_a_key_for_one_corpus_brings_in_its_own_folder_alone(place: Path, without: dict[str, str]) -> None:
-    root = place / "root"
-    for name in ("mine", "others"):
-        (root / name).mkdir(parents=True)
-        (root / name / f"{name}.md").write_text(f"# {name}\n\nThe {name} are painted green.\n")
-    own = {"RAG_SERVE__KEYS_FILE": str(place / "limited.json"), "RAG_INDEX__DIR": str(place / "limited")}
-    variables = without | own | {"RAG_INGEST__ROOT": str(root)}
-    add = ["-m", "treeline", "keys", "add", "limited", "--scope", "ingest", "--scope", "read", "--corpus", "mine"]
-    headers = {"Api-Key": run(add, variables, place).stdout.strip()}
-    with Program([MAIN], variables, place) as service, httpx.Client(headers=headers, timeout=60) as client:
+def test_a_key_for_one_corpus_brings_in_its_own_folder_alone(place: Path, filed: Filed) -> None:
+    with httpx.Client(base_url=filed.url, headers={"Api-Key": filed.limited}, timeout=60) as client:
 
         def ingested(path: str) -> int:
-            body = {"path": path, "corpus": "mine", "wait": True}
-            return client.post(f"{service.url}/ingest", json=body).status_code
+            return client.post("/ingest", json={"path": path, "corpus": "mine", "wait": True}).status_code
 
-        assert [ingested(path) for path in ("others", str(root / "others"), "../others", ".")] == [403, 403, 403, 200]
-        found = client.post(f"{service.url}/retrieve", json={"question": "What is painted green?", "corpus": "mine"})
+        others = str(place / "root" / "others")
+        assert [ingested(path) for path in ("others", others, "../others", ".")] == [403, 403, 403, 200]
+        found = client.post("/retrieve", json={"question": "What is painted green?", "corpus": "mine"})
         assert "The mine are painted" in found.text
         assert "The others are painted" not in found.text

@@ -1,13 +1,8 @@
 """More clients than the service has room for, clients that hang up at any moment, and probes meanwhile."""
 
-import random
-import socket
-import struct
-import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -45,29 +40,6 @@ def test_more_questions_than_there_is_room_for_are_refused_at_once_and_the_other
         refused = [reply for reply in replies if reply.status_code == 429]
         assert all(int(reply.headers["retry-after"]) > 0 for reply in refused)
         assert program.log.count("stream closed after 40 of 40 words") == len(taken)
-
-
-@pytest.mark.fault("B2")
-def test_clients_that_hang_up_at_any_moment_cost_no_slot(tmp_path: Path) -> None:
-    chance = random.Random(7)
-    with Program([SCRIPTED, "--seconds", "0.2", "--slots", "2", "--queue", "8"], {}, tmp_path) as program:
-        address = urlsplit(program.url)
-
-        def hang_up(wait_s: float) -> None:
-            body = b'{"question": "What?"}'
-            head = f"POST /run HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
-            with socket.create_connection((address.hostname or "", address.port or 0), timeout=TIMEOUT_S) as client:
-                # Without lingering a close is a reset, as of a client that was killed.
-                client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-                client.sendall(f"{head}\r\n\r\n".encode() + body)
-                threading.Event().wait(wait_s)
-
-        with ThreadPoolExecutor(8) as clients:
-            list(clients.map(hang_up, [chance.uniform(0, 0.12) for _ in range(160)]))
-            # All slots and all of the queue are there again.
-            replies = list(clients.map(ask, [program.url] * 8))
-
-        assert [reply.status_code for reply in replies] == [200] * 8
 
 
 @pytest.mark.promise("C16")

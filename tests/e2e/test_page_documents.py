@@ -1,11 +1,13 @@
-"""Documents beside an answer, in a real browser: pages of PDF files, texts of a million characters, large outlines.
+"""Documents beside an answer, in a real browser: pages of PDF files, other formats, long texts, large outlines.
 
-The PDF files are ingested; what is large comes from replies that the test puts in the service's place, since the page
+The files are ingested; what is large comes from replies that the test puts in the service's place, since the page
 draws them in the same way. No test measures time.
 """
 
+import json
 import re
 from collections.abc import Iterator
+from email.message import EmailMessage
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,8 +16,10 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.e2e.browser import AXE, CHROMIUM, opened
 from tests.e2e.conftest import MAIN
-from tests.e2e.program import Program, run
+from tests.e2e.program import Program
 from tests.fakes.pdfs import make_pdf
+from tests.zoo.archives import make_zip
+from tests.zoo.office import make_pptx, make_xlsx, shape, sheet_data
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason="Debian's chromium is not installed")]
 
@@ -34,6 +38,52 @@ ROWS = [f"| Machine {n} | {7 * n} |" for n in range(60_000)]
 TABLE = "# Machines\n\n## All of them\n\n| Machine | Price |\n|---|---|\n" + "\n".join(ROWS)
 ROW = ROWS[30_000]
 
+TIDES = """Tides of Brakstad
+=================
+
+Spring tides
+------------
+
+Spring tides of Brakstad come after the full moon and the new moon.
+"""
+NOTEBOOK = {
+    "cells": [
+        {
+            "cell_type": "markdown",
+            "source": ["# Yield of Fossheim\n", "\n", "Irradiance predicts the yield of Fossheim."],
+        },
+        {"cell_type": "code", "source": ["print(1)"], "outputs": []},
+    ],
+    "metadata": {},
+    "nbformat": 4,
+}
+
+
+def a_mail() -> bytes:
+    mail = EmailMessage()
+    mail["From"], mail["To"], mail["Subject"] = "Ada <ada@example.org>", "Bo <bo@example.org>", "Boiler of Skarvik"
+    mail.set_content("Hello Bo,\n\nThe boiler of Skarvik was delivered by the ferry on Friday.\n")
+    report = b"# Warranty\n\nThe warranty of the Skarvik boiler lasts seven years.\n"
+    mail.add_attachment(report, maintype="text", subtype="markdown", filename="warranty.md")
+    return mail.as_bytes()
+
+
+FILES = {
+    "papers.zip": make_zip({"notes/tides.rst": TIDES}),
+    "yield.ipynb": json.dumps(NOTEBOOK).encode(),
+    "boiler.eml": a_mail(),
+    "boats.xlsx": make_xlsx({"Fleet": sheet_data([["Boat", "Seats"], ["Gannet", 14], ["Tern", 6]], bold_rows=[0])}),
+    "talk.pptx": make_pptx([shape("The lighthouse of Utvaer was lit by whale oil.")]),
+}
+PLACES = [
+    ("When do spring tides of Brakstad come?", "after the full moon"),
+    ("What predicts the yield of Fossheim?", "Irradiance predicts"),
+    ("Who delivered the boiler of Skarvik?", "by the ferry"),
+    ("How long does the warranty of the Skarvik boiler last?", "seven"),
+    ("How many seats does the boat Gannet have?", "14"),
+    ("What was the lighthouse of Utvaer lit by?", "whale oil"),
+]
+
 
 @pytest.fixture(scope="module")
 def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -42,6 +92,8 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder.mkdir()
     (folder / "tower.pdf").write_bytes(TOWER)
     (folder / "bridge.pdf").write_bytes(BRIDGE)
+    for name, data in FILES.items():
+        (folder / name).write_bytes(data)
     return folder
 
 
@@ -54,9 +106,7 @@ def service(sources: Path, model_cache: Path) -> Iterator[Program]:
         "RAG_SERVE__PORT": "0",
         "RAG_SERVE__ORIGINALS": "true",
     }
-    done = run(["-m", "ingestion", str(sources)], settings, folder)
-    assert done.returncode == 0, done.stderr
-    with Program([MAIN], settings, folder) as program:
+    with Program([MAIN, "--ingest", str(sources)], settings, folder) as program:
         yield program
 
 
@@ -67,6 +117,14 @@ def cited(page: Page, service: Program, question: str) -> None:
     page.keyboard.press("Enter")
     page.wait_for_selector(".exchange .by")
     page.locator("button.cite").first.click()
+
+
+@pytest.mark.parametrize(("question", "words"), PLACES)
+def test_each_format_opens_at_the_cited_place(page: Page, service: Program, question: str, words: str) -> None:
+    cited(page, service, question)
+
+    mark = page.locator(".evidence mark.cited").filter(has_text=words)
+    expect(mark.first).to_be_in_viewport()
 
 
 def test_a_cited_pdf_opens_at_its_page_with_the_words_marked(page: Page, service: Program) -> None:
@@ -116,8 +174,7 @@ def test_the_text_of_a_pdf_is_a_button_away(page: Page, service: Program) -> Non
     expect(page.locator(".spot.said")).to_be_in_viewport()
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1300])
+@pytest.mark.parametrize(("theme", "width"), [("light", 390), ("dark", 1300)])
 def test_no_page_breaks_an_accessibility_rule(
     width: int, theme: Literal["light", "dark"], browser: Browser, service: Program
 ) -> None:

@@ -1,8 +1,6 @@
 """What an operator sees of the real service: traces at a collector, JSON lines, metrics."""
 
 import json
-import re
-import shutil
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,22 +10,18 @@ import httpx
 import pytest
 
 from tests.e2e.conftest import BETZ, MAIN
-from tests.e2e.program import REPOSITORY, Process
+from tests.e2e.program import Process
 from tests.servers.collector import Collector, ReceivedSpan
 from tests.servers.scripted_llm import Script, ScriptedLLM
 
 STAGES = {"understand", "search", "read", "decide", "write"}
 TRACEPARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-GUNICORN = ["-m", "gunicorn", "main:app", "-k", "uvicorn.workers.UvicornWorker", "-w", "1"]
-GUNICORN += ["--config", str(REPOSITORY / "gunicorn.conf.py"), "--bind", "127.0.0.1:0", "--no-control-socket"]
 
 
 @pytest.fixture
-def own(variables: dict[str, str], folder: Path, tmp_path: Path) -> dict[str, str]:
-    """Return the settings of a service with its own copy of the corpus, whose lines are JSON."""
-    index = tmp_path / "index"
-    shutil.copytree(folder / "index", index, ignore=shutil.ignore_patterns("*lock*"))
-    return {**variables, "RAG_INDEX__DIR": str(index), "RAG_SERVE__LOG_FORMAT": "json"}
+def own(copied: dict[str, str]) -> dict[str, str]:
+    """Return the settings of a service whose lines are JSON."""
+    return copied | {"RAG_SERVE__LOG_FORMAT": "json"}
 
 
 @pytest.fixture
@@ -57,20 +51,22 @@ def ask(url: str, question: str, headers: dict[str, str] | None = None) -> None:
 
 
 @pytest.mark.promise("G17")
-def test_a_question_is_one_trace_with_its_stages_and_model_calls(
-    own: dict[str, str], collector: Collector, tmp_path: Path
+def test_a_question_is_one_trace_with_its_stages_and_model_calls_and_every_line_is_json(
+    own: dict[str, str], collector: Collector, folder: Path, tmp_path: Path
 ) -> None:
     with ScriptedLLM() as model:
         model.play(Script(text="Albert Betz published the limit in 1919 [1]."))
         own |= {"RAG_LLM__PROVIDER": "openai", "RAG_LLM__MODEL": "scripted", "RAG_LLM__BASE_URL": model.base_url}
         own |= {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url, "OTEL_EXPORTER_OTLP_HEADERS": "x-api-key=k1"}
-        with Process([MAIN], own, tmp_path) as service:
+        with Process([MAIN, "--ingest", str(folder / "sources")], own, tmp_path) as service:
             url = url_of(service)
             ask(url, BETZ, {"traceparent": TRACEPARENT})
             ask(url, BETZ)
             told = httpx.get(f"{url}/metrics", timeout=60).text
             lines = ended(service)  # what waits is sent before the end
 
+    assert any(line["event"] == "started" and line["url"] == url for line in lines)
+    assert [line["status"] for line in lines if line["event"] == "request"] == [200, 200, 200]
     assert collector.headers[0]["x-api-key"] == "k1"
     traces: dict[str, list[ReceivedSpan]] = {}
     for span in collector.spans:
@@ -132,26 +128,6 @@ def test_a_collector_that_is_gone_holds_nothing_up(own: dict[str, str], tmp_path
         lines = ended(service)
 
     assert [line["status"] for line in lines if line.get("route") == "/run"] == [200]
-
-
-def test_every_line_is_json_from_the_first_one_on(own: dict[str, str], folder: Path, tmp_path: Path) -> None:
-    with Process([MAIN, "--ingest", str(folder / "sources")], own, tmp_path) as service:
-        url = url_of(service)
-        httpx.get(f"{url}/health", timeout=60)
-        lines = ended(service)
-
-    assert any(line["event"] == "started" and line["url"] == url for line in lines)
-    (request,) = [line for line in lines if line["event"] == "request"]
-    assert (request["route"], request["status"]) == ("/health", 200)
-
-
-def test_gunicorns_lines_are_json_too(own: dict[str, str], tmp_path: Path) -> None:
-    with Process(GUNICORN, own, tmp_path) as service:
-        httpx.get(f"{url_of(service)}/health", timeout=60)
-        lines = ended(service)
-
-    assert re.match("Starting gunicorn", lines[0]["event"])
-    assert [line["route"] for line in lines if line["event"] == "request"] == ["/health"]
 
 
 def test_a_start_that_fails_is_told_as_json(own: dict[str, str], tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """What the service does before it accepts a connection, and what it says when it does not start."""
 
 import re
-import shutil
 import socket
 from pathlib import Path
 
@@ -40,8 +39,7 @@ def test_a_misspelt_setting_stops_the_start_and_names_the_nearest(variables: dic
 
 
 @pytest.mark.slow
-def test_a_source_that_is_unknown_or_has_no_key_stops_the_start(variables: dict[str, str], folder: Path) -> None:
-    assert "Did you mean 'clueweb'" in refused({"RAG_ANSWER__SOURCES": "cluweb"}, variables, folder)
+def test_a_source_that_has_no_key_stops_the_start(variables: dict[str, str], folder: Path) -> None:
     assert "RAG_SOURCES__CLUEWEB_KEY" in refused({"RAG_ANSWER__SOURCES": "clueweb"}, variables, folder)
 
 
@@ -59,11 +57,8 @@ def test_a_taken_port_is_named(variables: dict[str, str], folder: Path) -> None:
 
 
 @pytest.mark.fault("A11")
-def test_an_index_of_other_chunk_sizes_is_refused_with_both_values(variables: dict[str, str], folder: Path) -> None:
-    copy = folder / "copies" / "default"
-    shutil.copytree(folder / "index" / "default", copy, ignore=shutil.ignore_patterns("*lock*"), dirs_exist_ok=True)
-
-    line = refused({"RAG_INDEX__DIR": str(copy.parent), "RAG_CHUNK__LEAF_TOKENS": "64"}, variables, folder)
+def test_an_index_of_other_chunk_sizes_is_refused_with_both_values(copied: dict[str, str], tmp_path: Path) -> None:
+    line = refused({"RAG_CHUNK__LEAF_TOKENS": "64"}, copied, tmp_path)
 
     assert "index_mismatch" in line
     assert {"128", "64"} <= set(re.findall(r"\d+", line))

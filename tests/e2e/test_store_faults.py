@@ -111,17 +111,11 @@ def test_a_server_that_was_emptied_gives_no_answer_from_nothing(served: Served) 
     eventually(lambda: not served.ready()["ready"])  # what was seen a second ago may be told again
 
 
-@pytest.fixture
-def own_index(variables: dict[str, str], folder: Path, tmp_path: Path) -> dict[str, str]:
-    shutil.copytree(folder / "index", tmp_path / "index", ignore=shutil.ignore_patterns("lock", "readers"))
-    return {**variables, "RAG_INDEX__DIR": str(tmp_path / "index")}
-
-
 @pytest.mark.fault("C6")
 def test_an_index_that_is_deleted_under_the_service_is_told_by_each_question_and_by_ready(
-    own_index: dict[str, str], tmp_path: Path
+    copied: dict[str, str], tmp_path: Path
 ) -> None:
-    with Program([MAIN], own_index, tmp_path) as program:
+    with Program([MAIN], copied, tmp_path) as program:
         shutil.rmtree(tmp_path / "index")
         reply = httpx.post(f"{program.url}/evaluate", json={"query": BETZ, "iid": "1"}, timeout=TIMEOUT_S)
         stream = httpx.post(f"{program.url}/run", json={"question": BETZ}, timeout=TIMEOUT_S)
@@ -137,9 +131,9 @@ def test_an_index_that_is_deleted_under_the_service_is_told_by_each_question_and
 
 @pytest.mark.fault("C8")
 def test_vectors_that_are_damaged_under_the_service_are_told_by_each_question_and_both_probes(
-    own_index: dict[str, str], tmp_path: Path
+    copied: dict[str, str], tmp_path: Path
 ) -> None:
-    with Program([MAIN], {**own_index, "RAG_CACHE__ENTRIES": "0"}, tmp_path) as program:
+    with Program([MAIN], {**copied, "RAG_CACHE__ENTRIES": "0"}, tmp_path) as program:
         file = tmp_path / "index" / "default" / "vectors" / "chroma.sqlite3"
         file.write_bytes(b"\xff" * file.stat().st_size)
         asked = httpx.post(f"{program.url}/evaluate", json={"query": BETZ, "iid": "1"}, timeout=TIMEOUT_S)
@@ -155,11 +149,11 @@ def test_vectors_that_are_damaged_under_the_service_are_told_by_each_question_an
 
 @pytest.mark.fault("C6", "A4")
 @pytest.mark.skipif(not can_mount(), reason="a read-only disk can only be mounted by root, with `unshare`")
-def test_an_index_on_a_read_only_disk_is_refused_by_each_question(own_index: dict[str, str], tmp_path: Path) -> None:
+def test_an_index_on_a_read_only_disk_is_refused_by_each_question(copied: dict[str, str], tmp_path: Path) -> None:
     read_only = 'mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && exec "$2" "$3"'
-    command = ["unshare", "-m", "sh", "-c", read_only, "sh", own_index["RAG_INDEX__DIR"], sys.executable, MAIN]
+    command = ["unshare", "-m", "sh", "-c", read_only, "sh", copied["RAG_INDEX__DIR"], sys.executable, MAIN]
     replaced = ["-c", f"import os; os.execvp('unshare', {command})"]  # the process stays the same
-    with Program(replaced, own_index, tmp_path) as program:
+    with Program(replaced, copied, tmp_path) as program:
         reply = httpx.post(f"{program.url}/evaluate", json={"query": BETZ, "iid": "1"}, timeout=TIMEOUT_S)
         ready = httpx.get(f"{program.url}/ready", timeout=TIMEOUT_S)
 

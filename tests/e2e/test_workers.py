@@ -57,7 +57,7 @@ class Workers(Program):
     def of_both(self, read: Callable[[], Any]) -> list[Any]:
         """Return what `read` returns often enough for both workers to be asked, without repetitions."""
         seen: list[Any] = []
-        for _ in range(20):
+        for _ in range(10):
             if (one := read()) not in seen:
                 seen.append(one)
         return seen
@@ -217,18 +217,14 @@ def test_an_ingestion_whose_writer_is_killed_is_told_before_the_next_writer_has_
     assert workers.post("/ingest", path="many", wait=True).json()["result"]["unchanged"] == len(names)
 
 
-def test_it_holds_the_corpus_and_leaves_it_clean(settings: dict[str, str]) -> None:
-    folder = Path(settings["RAG_INDEX__DIR"]).parent
-    copy = folder / "copied"
-    ignored = shutil.ignore_patterns("lock", "readers")
-    shutil.copytree(folder / "index", copy, ignore=ignored, dirs_exist_ok=True)
-    with Workers([MAIN], {**settings, "RAG_INDEX__DIR": str(copy)}, folder) as program:
-        program.pids()
+def test_it_holds_the_corpus_and_leaves_it_clean(workers: Workers, settings: dict[str, str]) -> None:
+    corpus = Path(settings["RAG_INDEX__DIR"]) / "default"
+    workers.pids()
 
-        assert program.url in str(holder_of(copy / "default"))
-        program.signal(signal.SIGTERM)
-        assert program.exit_code() == 143
-    CorpusLock(copy / "default").release()
+    assert workers.url in str(holder_of(corpus))
+    workers.signal(signal.SIGTERM)
+    assert workers.exit_code() == 143
+    CorpusLock(corpus).release()
 
 
 def _content(reply: httpx.Response, url: str) -> dict[str, Any]:

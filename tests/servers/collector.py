@@ -9,11 +9,12 @@ import gzip
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Self
+from typing import Any
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.common.v1.common_pb2 import KeyValue
+
+from tests.servers.threaded import QuietHandler, ThreadedServer
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class ReceivedSpan:
     resource: Mapping[str, Any]
 
 
-class Collector:
+class Collector(ThreadedServer):
     """The server; a context manager.
 
     Attributes:
@@ -45,27 +46,15 @@ class Collector:
         self._arrived = threading.Condition()
         collector = self
 
-        class Handler(BaseHTTPRequestHandler):
+        class Handler(QuietHandler):
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 if self.headers.get("Content-Encoding") == "gzip":
                     body = gzip.decompress(body)
                 collector._take(self.path, dict(self.headers), body)
-                self.send_response(200)
-                self.send_header("Content-Type", "application/x-protobuf")
-                self.send_header("Content-Length", "0")
-                self.end_headers()
+                self.reply(200, b"", content_type="application/x-protobuf")
 
-            def log_message(self, *_: object) -> None:
-                """Say nothing."""
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
-
-    @property
-    def url(self) -> str:
-        """What goes into OTEL_EXPORTER_OTLP_ENDPOINT."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
+        super().__init__(Handler)
 
     def wait_for(self, name: str, number: int = 1, timeout_s: float = 30) -> bool:
         """Wait until this many spans of a name have arrived, and say whether they have."""
@@ -75,15 +64,6 @@ class Collector:
 
         with self._arrived:
             return self._arrived.wait_for(enough, timeout_s)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
 
     def _take(self, path: str, headers: dict[str, str], body: bytes) -> None:
         assert path == "/v1/traces", path

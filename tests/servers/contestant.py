@@ -7,11 +7,11 @@ It listens on a free loopback port, in its own thread.
 """
 
 import json
-import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Self
+from typing import Any
+
+from tests.servers.threaded import QuietHandler, ThreadedServer
 
 Record = dict[str, Any]
 
@@ -74,7 +74,7 @@ def good_health() -> Sent:
     return Sent(b'{"status": "ok"}', content_type="application/json")
 
 
-class Contestant:
+class Contestant(ThreadedServer):
     """The server; a context manager.
 
     Args:
@@ -90,7 +90,7 @@ class Contestant:
     ) -> None:
         posts = {"/run": run, "/evaluate": evaluate}
 
-        class Handler(BaseHTTPRequestHandler):
+        class Handler(QuietHandler):
             def do_GET(self) -> None:
                 self._send(health())
 
@@ -99,24 +99,7 @@ class Contestant:
                 self._send(posts[self.path](json.loads(self.rfile.read(length))))
 
             def _send(self, sent: Sent) -> None:
-                self.send_response(sent.status)
-                self.send_header("Content-Type", sent.content_type)
-                self.send_header("Content-Length", str(sent.declared or len(sent.body)))
-                self.end_headers()
-                self.wfile.write(sent.body)
+                length = str(sent.declared or len(sent.body))
+                self.reply(sent.status, sent.body, content_type=sent.content_type, content_length=length)
 
-            def log_message(self, *_: object) -> None:
-                pass
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
-        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
+        super().__init__(Handler)

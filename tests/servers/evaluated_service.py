@@ -11,8 +11,9 @@ import json
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Self
+from typing import Any
+
+from tests.servers.threaded import QuietHandler, ThreadedServer
 
 Asked = dict[str, Any]
 """The body that was sent."""
@@ -42,7 +43,7 @@ def a_reply(asked: Asked, text: str | None = None, **extra: Any) -> Reply:
     return Reply({"query_id": asked["iid"], "generated_response": text or f"Answer to {asked['query']}", **extra})
 
 
-class EvaluatedService:
+class EvaluatedService(ThreadedServer):
     """The running service; a context manager that ends it.
 
     Attributes:
@@ -55,7 +56,7 @@ class EvaluatedService:
         self.keys: set[str | None] = set()
         self._lock = threading.Lock()
 
-        class Handler(BaseHTTPRequestHandler):
+        class Handler(QuietHandler):
             def do_POST(handler) -> None:
                 body = handler.rfile.read(int(handler.headers["Content-Length"]))
                 if not body:
@@ -71,35 +72,12 @@ class EvaluatedService:
                 self.keys.add(handler.headers["Authorization"])
                 _send(handler, Reply({}, 404))
 
-            def log_message(handler, *_: object) -> None:
-                """Say nothing."""
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.stop()
-
-    def stop(self) -> None:
-        """Listen no more."""
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        super().__init__(Handler)
 
 
-def _send(handler: BaseHTTPRequestHandler, reply: Reply) -> None:
+def _send(handler: QuietHandler, reply: Reply) -> None:
     if reply.body is None:
         handler.close_connection = True
         return
-    handler.send_response(reply.status)
-    for name, value in {**reply.headers, "Content-Length": str(len(reply.body))}.items():
-        handler.send_header(name, value)
     with suppress(ConnectionError):  # the client was killed
-        handler.end_headers()
-        handler.wfile.write(reply.body)
+        handler.reply(reply.status, reply.body, **reply.headers)

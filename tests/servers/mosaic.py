@@ -13,11 +13,11 @@ A hit is found if it shares a word with the query. As a process, for a trial by 
 import argparse
 import json
 import re
-import threading
 from collections.abc import Mapping, Sequence
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Self
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
+
+from tests.servers.threaded import QuietHandler, ThreadedServer
 
 Hit = dict[str, Any]
 
@@ -37,7 +37,7 @@ def hit(name: str, text: str, **fields: Any) -> Hit:
     }
 
 
-class MosaicServer:
+class MosaicServer(ThreadedServer):
     """The service on a free loopback port, in threads.
 
     Attributes:
@@ -51,26 +51,12 @@ class MosaicServer:
         self.fails: dict[str, int] = {}
         self.replies: dict[str, Any] = {}
         self._indexes = indexes
-        self._server = ThreadingHTTPServer(("127.0.0.1", port), type("Handler", (_Handler,), {"service": self}))
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, name="mosaic", daemon=True)
+        super().__init__(_Handler, port)
 
     @property
     def url(self) -> str:
         """What goes into RAG_SOURCES__MOSAIC_URL."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}/service/api"
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-
-    def serve(self) -> None:
-        """Answer until the process ends."""
-        self._server.serve_forever()
+        return f"{super().url}/service/api"
 
     def reply_to(self, path: str, params: dict[str, str]) -> tuple[int, Any]:
         """Return status and reply."""
@@ -94,22 +80,14 @@ class MosaicServer:
         return [{field: value for field, value in one.items() if field != "_text"} for one in hits[:limit]]
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(QuietHandler):
     service: MosaicServer
 
     def do_GET(self) -> None:
         parts = urlsplit(self.path)
         params = {name: values[-1] for name, values in parse_qs(parts.query).items()}
         status, reply = self.service.reply_to(parts.path.removeprefix("/service/api"), params)
-        body = json.dumps(reply).encode()
-        self.send_response(status)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: Any) -> None:
-        """Say nothing."""
+        self.reply(status, json.dumps(reply).encode(), content_type="application/json")
 
 
 def _words(text: str) -> set[str]:

@@ -16,9 +16,8 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from index.documents.store import Document
@@ -27,6 +26,7 @@ from index.lexical.tantivy_index import LexicalIndex
 from ingestion.reading.files import SourceFile, list_files
 from ingestion.reading.reader import Reader
 from settings import load_settings
+from tests.servers.threaded import QuietHandler, ThreadedServer
 
 # RFC 2606 keeps such names free: no page can be fetched from there.
 SITE = "https://corpus.example/"
@@ -89,7 +89,7 @@ class Request:
     key: str
 
 
-class SearchService:
+class SearchService(ThreadedServer):
     """The server; a context manager that listens on a free loopback port unless one is named.
 
     Args:
@@ -115,31 +115,16 @@ class SearchService:
         )
         self._faults: deque[Fault] = deque()
         self._guard = threading.Lock()
-        self._server = ThreadingHTTPServer(("127.0.0.1", port), type("Handler", (_Handler,), {"service": self}))
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, name="search-service", daemon=True)
-
-    @property
-    def url(self) -> str:
-        """What goes into RAG_SOURCES__CLUEWEB_URL."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
+        super().__init__(_Handler, port)
 
     def play(self, *faults: Fault) -> None:
         """Set what happens to the next requests; those after them are answered well."""
         self._faults = deque(faults)
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *exception: object) -> None:
+    def stop(self) -> None:
+        """Let go of what stalls, and listen no more."""
         self.closing.set()
-        self._server.shutdown()
-        self._server.server_close()
-
-    def serve(self) -> None:
-        """Answer until the process ends."""
-        self._server.serve_forever()
+        super().stop()
 
     def next_fault(self, request: Request) -> Fault:
         """Note a request, and return what is to happen to it."""
@@ -207,7 +192,7 @@ def doc_id_of(url: str) -> str:
     return unquote(url.removeprefix(SITE))
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(QuietHandler):
     service: SearchService
     protocol_version = "HTTP/1.1"
 
@@ -219,9 +204,6 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers.get("content-length", "0"))))
         self._answer(Request(self.path, body, self.headers.get("authorization", "").removeprefix("Bearer ")))
-
-    def log_message(self, *_: Any) -> None:
-        """Say nothing."""
 
     def _answer(self, request: Request) -> None:
         fault = self.service.next_fault(request)

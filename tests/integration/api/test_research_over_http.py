@@ -37,12 +37,6 @@ ANSWER = Script(text="Albert Betz published the rotor limit in 1919 [1].")
 
 
 @pytest.fixture
-def server() -> Iterator[ScriptedLLM]:
-    with ScriptedLLM() as server:
-        yield server
-
-
-@pytest.fixture
 def settings(server: ScriptedLLM) -> Settings:
     return Settings(
         llm=LLMSettings(provider="openai", model="scripted", base_url=server.base_url, timeout_s=20),

@@ -1,6 +1,5 @@
 """`treeline models` lists what answers, and the lines that it prints are settings."""
 
-from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import pytest
@@ -8,12 +7,6 @@ import pytest
 from settings import load_settings
 from tests.servers.scripted_llm import ScriptedLLM
 from treeline.models_command import Server, found
-
-
-@pytest.fixture
-def server() -> Iterator[ScriptedLLM]:
-    with ScriptedLLM() as server:
-        yield server
 
 
 @pytest.mark.parametrize("provider", ["ollama", "openai"])

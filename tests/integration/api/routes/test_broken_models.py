@@ -32,12 +32,6 @@ BROKEN = {
 
 
 @pytest.fixture
-def server() -> Iterator[ScriptedLLM]:
-    with ScriptedLLM() as server:
-        yield server
-
-
-@pytest.fixture
 def client(server: ScriptedLLM, tmp_path: Path) -> Iterator[TestClient]:
     embedder = WordHashEmbedding()
     texts = {"wind.md": "Turbines turn wind into power. Albert Betz published the rotor limit in 1919."}

@@ -31,12 +31,6 @@ NO_SYSTEM = Script(status=400, error=json.dumps({"error": {"message": "System ro
 
 
 @pytest.fixture
-def server() -> Iterator[ScriptedLLM]:
-    with ScriptedLLM() as server:
-        yield server
-
-
-@pytest.fixture
 def client(server: ScriptedLLM, tmp_path: Path) -> Iterator[TestClient]:
     embedder = WordHashEmbedding()
     corpus = make_corpus(tmp_path / "books", {"wind.md": "Albert Betz published the rotor limit in 1919."}, embedder)

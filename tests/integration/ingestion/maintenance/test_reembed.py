@@ -17,6 +17,7 @@ from index.documents.splitter import TreeSplitter
 from index.folder_stores import open_folder
 from ingestion.build import ingest
 from ingestion.maintenance.reembed import Copying, reembed
+from ingestion.pipeline import chunk_embed
 from ingestion.pipeline.chunk_embed import LocalPreparation
 from ingestion.pipeline.diff import fingerprint
 from ingestion.schema import Progress
@@ -25,6 +26,7 @@ from tests.fakes.corpora import MANIFEST, fill, make_corpus
 from tests.fakes.cutting import DirectCutter
 from tests.fakes.embedding import WordHashEmbedding
 
+DOCUMENTS = 12
 SENTENCES = " ".join(f"Sentence {number} tells of wind and water;" for number in range(40))
 OTHER = replace(MANIFEST, identity=replace(MANIFEST.identity, document_prefix="passage: "))
 
@@ -44,10 +46,17 @@ def copying(old: Corpus, new: Corpus, stop: threading.Event | None = None) -> Co
     )
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    texts = {f"{number:03d}.md": f"Document {number}. {SENTENCES}" for number in range(DOCUMENTS)}
+    folder = tmp_path_factory.mktemp("made") / "old"
+    make_corpus(folder, texts, WordHashEmbedding()).close()
+    return folder
+
+
 @pytest.fixture
-def old(tmp_path: Path) -> Iterator[Corpus]:
-    texts = {f"{number:03d}.md": f"Document {number}. {SENTENCES}" for number in range(120)}
-    with closing(make_corpus(tmp_path / "old", texts, WordHashEmbedding())) as corpus:
+def old(made: Path, tmp_path: Path) -> Iterator[Corpus]:
+    with closing(open_folder(shutil.copytree(made, tmp_path / "old"), MANIFEST)) as corpus:
         yield corpus
 
 
@@ -57,16 +66,17 @@ def new(tmp_path: Path) -> Iterator[Corpus]:
         yield corpus
 
 
-def test_a_stopped_run_goes_on_where_it_ended(old: Corpus, new: Corpus) -> None:
+def test_a_stopped_run_goes_on_where_it_ended(old: Corpus, new: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chunk_embed, "BATCH_LEAVES", 50)
     stop = threading.Event()
 
     first = copying(old, new, stop).run(lambda _progress: stop.set())
     second = copying(old, new).run()
 
     assert first.stopped
-    assert 0 < first.new < 120
+    assert 0 < first.new < DOCUMENTS
     assert not second.stopped
-    assert (second.new, second.unchanged) == (120 - first.new, first.new)
+    assert (second.new, second.unchanged) == (DOCUMENTS - first.new, first.new)
     assert new.documents.versions().keys() == old.documents.versions().keys()
     assert new.documents.leaf_count() == new.vectors.count() == new.lexical_index.count()
     assert new.documents.pending() == []
@@ -79,7 +89,7 @@ def test_documents_that_are_gone_since_the_stopped_run_are_not_brought_back(old:
 
     summary = copying(old, new).run()
 
-    assert (summary.new, summary.unchanged) == (1, 118)
+    assert (summary.new, summary.unchanged) == (1, DOCUMENTS - 2)
     assert new.documents.versions().keys() == old.documents.versions().keys()
     document = new.documents.get("004.md")
     assert document is not None
@@ -113,8 +123,8 @@ def test_progress_counts_documents(old: Corpus, new: Corpus) -> None:
     copying(old, new).run(told.append)
 
     assert [progress.files for progress in told] == sorted(progress.files for progress in told)
-    assert (told[-1].files, told[-1].files_total) == (120, 120)
-    assert (told[-1].bytes, told[-1].bytes_total) == (120, 120)
+    assert (told[-1].files, told[-1].files_total) == (DOCUMENTS, DOCUMENTS)
+    assert (told[-1].bytes, told[-1].bytes_total) == (DOCUMENTS, DOCUMENTS)
 
 
 @pytest.mark.promise("G24")

@@ -3,7 +3,6 @@
 import json
 import socket
 import threading
-from collections.abc import Iterator
 from typing import Any
 
 import httpx
@@ -23,12 +22,6 @@ from tests.fakes.watching import watched
 from tests.servers.scripted_llm import Script, ScriptedLLM, echo, obey
 
 WIND = Source(passage("Wind is moving air. Blades turn in it."))
-
-
-@pytest.fixture
-def server() -> Iterator[ScriptedLLM]:
-    with ScriptedLLM() as server:
-        yield server
 
 
 def synthesizer_of(base_url: str, **llm: Any) -> GenerativeSynthesizer:

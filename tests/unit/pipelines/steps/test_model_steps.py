@@ -3,7 +3,6 @@
 Bodies of mosaicRAG's clients name models: the one that is there is asked, another one is not pretended.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -34,12 +33,6 @@ STEPS: list[Any] = [
     ("tournament_llm_reranker", {}),
     ("group_llm_reranker", {"window_size": "2"}),
 ]
-
-
-@pytest.fixture
-def server() -> Iterator[ScriptedLLM]:
-    with ScriptedLLM() as server:
-        yield server
 
 
 def ran(step: Any, served: str | None, cache: RowCache | None = None) -> tuple[PipelineState, list[str]]:

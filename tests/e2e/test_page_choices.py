@@ -1,14 +1,16 @@
-"""The web page over several corpora at once, in a real browser: choosing them, and sources that open in their own."""
+"""What is chosen on the page, in a real browser: several corpora at once, and who writes."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.browser import CHROMIUM, violations
 from tests.e2e.conftest import MAIN
-from tests.e2e.program import Program, run
+from tests.e2e.program import Program
+from tests.servers.scripted_llm import Script, ScriptedLLM
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason="Debian's chromium is not installed")]
 
@@ -18,6 +20,8 @@ TEXTS = {
     "orchard": "# Yearly report\n\nThe orchard of Lindesholm was planted in 1904 by Sigrid Aune.\n",
 }
 ORCHARD_QUESTION = "Who planted the orchard of Lindesholm?"
+HARBOUR_QUESTION = "Who dredged the harbour of Quarnevik?"
+MODEL_SAYS = "A model says that Brenn did [1].\n\n```py\nnames[0], years[1]\n```\n\nor `names[1]`"
 
 
 @pytest.fixture(scope="module")
@@ -28,14 +32,17 @@ def service(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> Iter
         "RAG_INDEX__CORPUS": "harbour",
         "RAG_EMBED__CACHE_DIR": str(model_cache),
         "RAG_SERVE__PORT": "0",
+        "RAG_INGEST__ROOT": str(folder),
     }
-    for name, text in TEXTS.items():
-        (folder / name).mkdir()
-        (folder / name / "report.md").write_text(text, encoding="utf-8")
-        done = run(["-m", "ingestion", str(folder / name), "--corpus", name], settings, folder)
-        assert done.returncode == 0, done.stderr
-    with Program([MAIN], settings, folder) as program:
-        yield program
+    with ScriptedLLM(Script(text=MODEL_SAYS)) as server:
+        settings["RAG_LLM__WRITERS"] = f"big=openai:large@{server.base_url}"
+        with Program([MAIN], settings, folder) as program:
+            for name, text in TEXTS.items():
+                (folder / name).mkdir()
+                (folder / name / "report.md").write_text(text, encoding="utf-8")
+                body = {"path": name, "corpus": name, "wait": True}
+                httpx.post(f"{program.url}/ingest", json=body, timeout=60).raise_for_status()
+            yield program
 
 
 @pytest.fixture
@@ -88,3 +95,25 @@ def test_a_view_of_one_corpus_asks_for_one(page: Page) -> None:
 
     expect(page.get_by_label("Corpus", exact=True)).to_have_value("orchard")
     expect(page.get_by_role("button", name="Yearly report", exact=True)).to_be_visible()
+
+
+def test_the_chosen_writer_answers_and_is_remembered(page: Page) -> None:
+    choice = page.get_by_label("Written by")
+    expect(choice.locator("option")).to_have_count(2)
+    expect(choice).to_have_value("quotes")
+    assert violations(page) == []
+    ask(page, HARBOUR_QUESTION)
+    expect(page.locator(".exchange .by")).to_contain_text("no language model")
+
+    choice.select_option("big")
+    page.reload()
+
+    expect(choice).to_have_value("big")
+    ask(page, HARBOUR_QUESTION)
+    answer = page.locator(".exchange").nth(1)
+    expect(answer).to_contain_text("A model says that Brenn did")
+    expect(answer.locator("button.cite")).to_have_count(1)
+    expect(answer.locator("pre")).to_have_text("names[0], years[1]")
+    expect(answer.locator(".prose p code")).to_have_text("names[1]")
+    page.get_by_role("button", name="Deutsch").click()
+    expect(page.get_by_label("Geschrieben von")).to_have_value("big")
