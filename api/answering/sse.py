@@ -92,9 +92,12 @@ class Pace:
         self._due_s = self._clock() + 2**doublings / RECORDS_PER_S
 
 
-async def stream_records(events: AsyncGenerator[Event, None], view: View, pace: Pace) -> AsyncGenerator[bytes, None]:
+async def stream_records(
+    events: AsyncGenerator[Event, None], view: View, pace: Pace, each: Callable[[Event], Event] = lambda event: event
+) -> AsyncGenerator[bytes, None]:
     """Yield the records of a view; the last one is `complete`, even if the engine fails.
 
+    The view takes what `each` returns for an event.
     However this generator ends, `events` is closed, so the engine stops working.
     """
     reading = CancellableReader(events)
@@ -107,7 +110,7 @@ async def stream_records(events: AsyncGenerator[Event, None], view: View, pace: 
                     yield message
                     pace.sent(len(message))
             elif await reading.wait(wait_s):
-                over = _take(reading, view)
+                over = _take(reading, view, each)
     finally:
         # The response cancels again and again until this generator is gone; closing the engine must not be cut short.
         with anyio.CancelScope(shield=True):
@@ -127,14 +130,18 @@ def sse_response(messages: AsyncGenerator[bytes, None]) -> EventSourceResponse:
     )
 
 
-async def finish(events: AsyncGenerator[Event, None], request: Request) -> Done:
+async def finish(
+    events: AsyncGenerator[Event, None], request: Request, note: Callable[[Event], object] = lambda _: None
+) -> Done:
     """Consume an answer and return its last event; stop as soon as the client of `request` has left.
+
+    `note` is called with each event.
 
     Raises:
         ClientDisconnect: the client left.
         RagError: what the engine foresaw.
     """
-    answer = asyncio.ensure_future(_last_of(events))
+    answer = asyncio.ensure_future(_last_of(events, note))
     leaving = asyncio.ensure_future(disconnected(request))
     try:
         await asyncio.wait({answer, leaving}, return_when=asyncio.FIRST_COMPLETED)
@@ -153,11 +160,11 @@ async def disconnected(request: Request) -> None:
         pass
 
 
-def _take(reading: CancellableReader[Event], view: View) -> bool:
+def _take(reading: CancellableReader[Event], view: View, each: Callable[[Event], Event]) -> bool:
     """Hand what came to the view, and say whether it was the last."""
     try:
         event = reading.take()
-        view.take(event)
+        view.take(each(event))
     except RagError as error:
         logger.warning("An answer failed: %s", error)
         view.fail(error.public, error.code)
@@ -170,9 +177,10 @@ def _take(reading: CancellableReader[Event], view: View) -> bool:
     return True
 
 
-async def _last_of(events: AsyncGenerator[Event, None]) -> Done:
+async def _last_of(events: AsyncGenerator[Event, None], note: Callable[[Event], object]) -> Done:
     async with aclosing(events):
         async for event in events:
+            note(event)
             if isinstance(event, Done):
                 return event
     raise RuntimeError("The engine's events ended without Done.")

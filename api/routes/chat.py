@@ -5,8 +5,6 @@ question; the engine reads it together with those before it. `CORPUS:agent` is t
 are two corpora, read as one, and `*` are all.
 """
 
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -88,7 +86,7 @@ async def chat(body: ChatBody, request: Request, service: ServiceDep, runner: Ru
     )
     asked = await ask_or_recall(service, runner, corpus, inquiry)
     links = service.links(request, asked.corpus)
-    events = with_links(asked.events, links)
+    linked = partial(with_links, links=links)
     completion = Completion(
         body.model,
         links,
@@ -99,10 +97,10 @@ async def chat(body: ChatBody, request: Request, service: ServiceDep, runner: Ru
     )
     if body.stream:
         usage = body.stream_options is not None and bool(body.stream_options.include_usage)
-        return sse_response(stream_records(events, ChatView(completion, include_usage=usage), Pace()))
-    steps: list[Step] = []
-    done = await finish(_noting(events, steps), request)
-    return JSONReply(to_completion(completion, done, steps))
+        return sse_response(stream_records(asked.events, ChatView(completion, include_usage=usage), Pace(), linked))
+    told: list[Event] = []
+    done = await finish(asked.events, request, told.append)
+    return JSONReply(to_completion(completion, done, [one for one in map(linked, told) if isinstance(one, Step)]))
 
 
 def _check_model(service: Service, name: str) -> None:
@@ -132,11 +130,3 @@ def _made_at(service: Service, corpus: str) -> int:
     except IndexDamagedError:
         return 0  # listed all the same: asking it says what is wrong
     return int(datetime.fromisoformat(made_at).timestamp())
-
-
-async def _noting(events: AsyncGenerator[Event, None], steps: list[Step]) -> AsyncGenerator[Event, None]:
-    async with aclosing(events):
-        async for event in events:
-            if isinstance(event, Step):
-                steps.append(event)
-            yield event

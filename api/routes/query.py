@@ -3,6 +3,8 @@
 Flow: body -> `answering/cached.py` -> **here** -> JSON, or server-sent events (`views/query.py` says which).
 """
 
+from functools import partial
+
 from fastapi import APIRouter, Request
 from sse_starlette import EventSourceResponse
 
@@ -44,7 +46,7 @@ async def query_stream(
     asked = await ask_or_recall(service, runner, body.corpus, _inquiry(body, service))
     links = service.links(request, asked.corpus)
     view = QueryView(links, include_context=body.include_context, answer_id=asked.id)
-    return sse_response(stream_records(with_links(asked.events, links), view, Pace()))
+    return sse_response(stream_records(asked.events, view, Pace(), partial(with_links, links=links)))
 
 
 @router.post("/cache/clear", responses=replied(ClearedReply))

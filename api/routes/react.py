@@ -5,8 +5,6 @@ Flow: key and body -> `answering/runner.py` -> `research/react.py` -> **here** -
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
 
 from fastapi import APIRouter, Request
 from fastapi.responses import StreamingResponse
@@ -21,7 +19,7 @@ from api.schemas.requests import ReactBody
 from api.views.negotiation import JSONReply
 from api.views.react import ReactView, to_react_reply
 from errors import RagError
-from query_engine.schema.events import Event, Step
+from query_engine.schema.events import Step
 from query_engine.synthesis.build import writer_names
 from research.react import PaperTrail
 from research.react import react as answer_from_papers
@@ -59,8 +57,10 @@ async def react_streaming(body: ReactBody, service: ServiceDep, runner: RunnerDe
     writer, notices = chosen_writer(body, service.settings.llm)
     trail = _trail(body)
     asked = await _asked(trail, body.corpus, writer, runner)
-    events = with_notices(asked.events, notices)
-    lines = stream_records(events, ReactView(trail), Pace())
+    view = ReactView(trail)
+    for notice in notices:
+        view.take(Step("warning", notice))
+    lines = stream_records(asked.events, view, Pace())
     headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no", **warned(body, notices)}
     return StreamingResponse(lines, media_type="application/x-ndjson", headers=headers)
 
@@ -84,12 +84,3 @@ def chosen_writer(body: ReactBody, llm: LLMSettings) -> tuple[str | None, list[s
     if body.writer is None and name == DEFAULT_MODEL and name not in known:
         return None, [f"This service does not use {DEFAULT_MODEL}. The answer is by {known[0]}."]
     return name, []
-
-
-async def with_notices(events: AsyncGenerator[Event, None], notices: Sequence[str]) -> AsyncGenerator[Event, None]:
-    """Yield each notice as a step, then the events; closing it closes `events`."""
-    async with aclosing(events):
-        for notice in notices:
-            yield Step("warning", notice)
-        async for event in events:
-            yield event

@@ -33,7 +33,7 @@ async def run(body: RunBody, request: Request, service: ServiceDep, runner: Runn
     asked = await ask_in_form(service, runner, request, body.question, body)
     links = service.links(request, asked.corpus)
     view = RunView(lambda citations: list(links.numbered(citations).values()), partial(closest_passages, links=links))
-    response = sse_response(stream_records(with_links(asked.events, links), view, Pace()))
+    response = sse_response(stream_records(asked.events, view, Pace(), partial(with_links, links=links)))
     if asked.id is not None:
         response.headers[ANSWER_ID] = asked.id  # the records have no place for it: their keys are the contract's
     return response
