@@ -18,6 +18,12 @@ TEXTS = {
     "slips.md": "# Slips\n\n- 71-5513 went to Lund.\n- 71-5531 went to Graz.\n",
     "lease.md": "# Lease\n\n8.2 The tenant cleans the gutters.\n\n8.12 The landlord paints the doors.\n",
     "desks.md": "# Desks\n\nDesk 3.17 is for guests.\n\nDesk 3.71 is for Bea.\n\nDesk 7.13 is for Ravi.\n",
+    "statute.md": "# Statute\n\n§ 4 Fees\n\nA copy costs two crowns.\n\n"
+    "§ 6 Relief\n\nPupils pay nothing.\n\nNor do widows.\n",
+    "contract.md": "# Contract\n\n1. Scope. Ferro oils the crane.\n\n2. Fee. It is 90 crowns. It rises in May.\n",
+    "board.md": "# Board of 6 May 2020\n\nThe board met in the old hall.\n",
+    "vouchers.md": "# Voucher no. 3391\n\nIt is worth 15 crowns.\n",
+    "quarters.md": "# Turnover\n\nIn Q1 it was 61 crowns. In Q2 it was 64 crowns.\n",
     "deed.md": "# Deed\n\n8.1 The seller leaves the stove.\n\n8.9 The buyer pays the notary.\n",
 }
 
@@ -28,6 +34,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
         yield engine
 
 
+@pytest.mark.fault("D27")
 @pytest.mark.parametrize(
     ("question", "quoted", "others"),
     [
@@ -43,6 +50,11 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
         ("What does clause 8.9 of the deed say?", "pays the notary", "gutters"),
         ("Who is at desk 7.13?", "Ravi", "guests"),
         ("Who is desk 3.71 for?", "Bea", "Ravi"),
+        ("What does § 6 say?", "Nor do widows", "crowns"),  # a board of 6 May is not its document
+        ("Was regelt § 4?", "two crowns", "Pupils"),
+        ("What does section 2 of the contract say?", "It rises in May", "Ferro"),
+        ("What was the turnover in Q2?", "64 crowns", "Pupils"),
+        ("How much is voucher 3391 worth?", "15 crowns", "Pupils"),
     ],
 )
 async def test_what_is_named_is_quoted(engine: Engine, question: str, quoted: str, others: str) -> None:
@@ -52,12 +64,27 @@ async def test_what_is_named_is_quoted(engine: Engine, question: str, quoted: st
     assert others not in (done.answer or "")
 
 
-async def test_a_neighbour_is_not_quoted_for_what_no_document_names(engine: Engine) -> None:
-    done = await answered(engine, "By how many metres does the QR-750 lift water?")
+@pytest.mark.fault("D26")
+@pytest.mark.parametrize(
+    ("question", "name"),
+    [
+        ("By how many metres does the QR-750 lift water?", "QR-750"),
+        ("How much is voucher 3319 worth?", "3319"),
+        ("What was the turnover in Q4?", "Q4"),
+    ],
+)
+async def test_a_neighbour_is_not_quoted_for_what_no_document_names(engine: Engine, question: str, name: str) -> None:
+    done = await answered(engine, question)
 
     assert done.answer is None
-    assert "QR-750" in done.message
+    assert name in done.message
     assert done.nearest
+
+
+async def test_a_number_of_the_askers_own_is_not_one_of_many(engine: Engine) -> None:
+    done = await answered(engine, "What is voucher 3391 worth to a person with 4000 crowns?")
+
+    assert not [warning for warning in done.warnings if "4000" in warning.text]
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,7 @@ def test_a_record_with_text_and_an_array_of_data_is_one_record() -> None:
     assert len(read({"id": "a", "text": "x", "data": [1, 2]})) == 1
 
 
+@pytest.mark.fault("D28")
 @pytest.mark.parametrize(
     ("content", "text"),
     [
