@@ -19,6 +19,7 @@ from cachetools import TTLCache
 
 from query_engine import steps
 from query_engine.schema.events import Done, Event, Token
+from query_engine.schema.retrieval_result import ms_since
 
 # What the same documents and settings would bring about again.
 LASTING_WARNINGS = frozenset({"low_confidence", "passages_left_out", "steering_skipped"})
@@ -123,7 +124,7 @@ def _touched_ns(mark: Path | None) -> int:
 
 
 def _again(events: Sequence[Event], started: float) -> list[Event]:
-    timings_ms = {"total": round((time.perf_counter() - started) * 1000, 1)}
+    timings_ms = {"total": ms_since(started)}
     return [
         steps.remembered(),
         *(replace(one, timings_ms=timings_ms, cache_hit=True) if isinstance(one, Done) else one for one in events),

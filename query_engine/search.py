@@ -19,8 +19,8 @@ from query_engine.retrieval.steering import Steering
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.query import Query
-from query_engine.schema.retrieval_result import Retrieval
-from query_engine.synthesis.fallback_chain import QUOTING_S, ms_since
+from query_engine.schema.retrieval_result import Retrieval, ms_since
+from query_engine.synthesis.fallback_chain import QUOTING_S
 from settings import RetrievalSettings
 
 logger = logging.getLogger(__name__)

@@ -32,8 +32,7 @@ from query_engine.runtime.threads import POLL_S, start_thread
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Step
 from query_engine.schema.passage import Passage
-from query_engine.schema.retrieval_result import Retrieval
-from query_engine.synthesis.fallback_chain import ms_since
+from query_engine.schema.retrieval_result import Retrieval, ms_since
 from research import steps
 from research.by_model import ModelReviewer
 from research.found_documents import found_documents

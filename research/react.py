@@ -18,7 +18,7 @@ from query_engine.retrieval.papers import PaperQuestion, Paragraph
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.events import Done, Event, Step
 from query_engine.schema.passage import Passage
-from query_engine.schema.retrieval_result import Retrieval
+from query_engine.schema.retrieval_result import Retrieval, ms_since
 from query_engine.synthesis.fallback_chain import QUOTING_S
 from research import modes
 from research.given_passages import given
@@ -56,7 +56,7 @@ class PaperTrail:
         passages = tuple(paragraph.passage(rank) for rank, paragraph in enumerate(found, 1))
         for passage, paragraph in zip(passages, found, strict=True):
             self._found.setdefault(passage.node_id, paragraph)
-        return Retrieval(passages, {"retrieve": round((time.perf_counter() - started) * 1000, 1)})
+        return Retrieval(passages, {"retrieve": ms_since(started)})
 
     def paragraphs(self, passages: Iterable[Passage]) -> list[Paragraph]:
         """Return the paragraphs that these passages are."""

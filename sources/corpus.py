@@ -28,7 +28,7 @@ from query_engine.inquiry import Inquiry
 from query_engine.runtime.deadline import Deadline
 from query_engine.runtime.threads import side_by_side
 from query_engine.schema.answer_warning import AnswerWarning
-from query_engine.schema.retrieval_result import Retrieval
+from query_engine.schema.retrieval_result import Retrieval, ms_since
 from sources.base import Source, SourcePage, SourceQuery, SourceResult
 from sources.tries import ATTEMPTS, TIMEOUT_S
 
@@ -155,7 +155,7 @@ class SourceCorpus:
         started = time.perf_counter()
         fetched = [] if question in self._fetched else self.fetch(question, deadline)
         warnings = tuple(warning for one in fetched for warning in one.warnings)
-        fetch_ms = round((time.perf_counter() - started) * 1000, 1)
+        fetch_ms = ms_since(started)
         with self._lock:
             if not self.pages:
                 return Retrieval((), {"fetch": fetch_ms}, warnings)

@@ -16,7 +16,8 @@ from query_engine.inquiry import Inquiry
 from query_engine.question.condense import Condenser
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.events import Event
-from query_engine.synthesis.fallback_chain import Answer, ms_since
+from query_engine.schema.retrieval_result import ms_since
+from query_engine.synthesis.fallback_chain import Answer
 from settings import Settings
 from sources import steps
 from sources.base import Source

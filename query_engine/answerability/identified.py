@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from index.corpus import Corpus
-from query_engine.question.exact import is_absent
+from query_engine.question.exact import is_absent, leaves_naming
 from query_engine.question.identifiers import Identifier, identifiers, without_identifiers
 from query_engine.reader.units import name_and_context
 from query_engine.reader.window import ReadWindow
@@ -50,11 +50,7 @@ def unnamed_identifiers(question: str, corpus: Corpus, windows: Sequence[ReadWin
     known = identifiers(question)
     shown = with_names(windows[0]) if windows else ""
     asked = [one for one in known if one.is_year or one.is_code]
-    numbers = [
-        one
-        for one in known
-        if one not in asked and _is_one_of_many(one, question, shown, corpus) and is_absent(one, corpus)
-    ]
+    numbers = [one for one in known if one not in asked and _is_lacking(one, question, shown, corpus)]
     absent = [one for one in asked if not one.is_section and is_absent(one, corpus)]
     others = []
     if windows:
@@ -63,12 +59,16 @@ def unnamed_identifiers(question: str, corpus: Corpus, windows: Sequence[ReadWin
         named = [one for one in asked if one.pattern.search(text)]
         others = [one for one in asked if one not in named and one not in absent]
         others = [one for one in others if not any(one.has_relative(each.text) for each in named)]
+        # A section that no document has is beside all the sections of this one.
+        shown = text if any(one.is_section and leaves_naming(one, corpus) == frozenset() for one in others) else shown
     beside_others = bool(numbers) or any(one.has_relative(shown) for one in (*absent, *others))
     return Unnamed(tuple(one.text for one in (*absent, *numbers)), tuple(one.text for one in others), beside_others)
 
 
-def _is_one_of_many(one: Identifier, question: str, text: str, corpus: Corpus) -> bool:
-    """Whether a text names another one of its kind: by the letters before its digits, or by the word before it."""
+def _is_lacking(one: Identifier, question: str, text: str, corpus: Corpus) -> bool:
+    """Whether no document holds it, and a text names another: by the letters before its digits, or the word before."""
+    if not is_absent(one, corpus):
+        return False
     if one.text[0].isalpha():
         return one.has_relative(text)
     before = WORD.findall(question[: question.index(one.text)].casefold())[-1:]

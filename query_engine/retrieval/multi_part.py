@@ -24,7 +24,7 @@ from query_engine.runtime.deadline import Deadline
 from query_engine.runtime.threads import side_by_side
 from query_engine.schema.events import Step
 from query_engine.schema.passage import Passage
-from query_engine.schema.retrieval_result import Retrieval
+from query_engine.schema.retrieval_result import Retrieval, ms_since
 from query_engine.text.term_weights import CorpusWords
 from settings import RetrievalSettings
 
@@ -128,7 +128,7 @@ class Gathering:
             self.parts = [replace(one, sufficient=True) for one in judged] if plan.names else judged
             yield steps.covered(self.parts)
         retrievals = [whole, *found]
-        timings_ms = {"retrieve": round((time.perf_counter() - started) * 1000, 1)}
+        timings_ms = {"retrieve": ms_since(started)}
         warnings = dict.fromkeys([*plan.warnings, *(warning for one in retrievals for warning in one.warnings)])
         if plan.translation:
             # The question's own words find what has nothing to do with it: they are of another language.

@@ -14,6 +14,7 @@ from query_engine.retrieval.reranking.base import Reranker, rerank
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.hit import LeafHit
 from query_engine.schema.query import Query
+from query_engine.schema.retrieval_result import ms_since
 from settings import RerankSettings
 
 
@@ -73,7 +74,7 @@ class RetrievalPipeline:
             started = time.perf_counter()
             query, left_out = expand(query, self.expansions)
             warnings += left_out
-            timings_ms["expand"] = _ms_since(started)
+            timings_ms["expand"] = ms_since(started)
         _check_wanted(query, "before the search")
         hits = retrieve(query)
         _check_wanted(query, "after the search")
@@ -83,7 +84,7 @@ class RetrievalPipeline:
             reranked = rerank(query.text, hits, by.reranker, by.texts_of, by.options, query=by.query, deadline=limit)
             hits = reranked.hits
             warnings += [reranked.warning] if reranked.warning else []
-            timings_ms["rerank"] = _ms_since(started)
+            timings_ms["rerank"] = ms_since(started)
         return RefinedHits(hits, tuple(warnings), timings_ms)
 
     def reranked_by(self, *, wanted: bool | None, query: str | None) -> "RetrievalPipeline":
@@ -110,7 +111,3 @@ class RetrievalPipeline:
 def _check_wanted(query: Query, where: str) -> None:
     if query.deadline is not None:
         query.deadline.check_wanted(where)
-
-
-def _ms_since(started: float) -> float:
-    return round((time.perf_counter() - started) * 1000, 1)

@@ -1,5 +1,6 @@
-"""What a search found, on its way from the engine's search to the caller. A pure value."""
+"""What a search found, on its way from the engine's search to the caller, with the times that it took. A pure value."""
 
+import time
 from dataclasses import dataclass
 
 from query_engine.schema.answer_warning import AnswerWarning
@@ -22,3 +23,8 @@ class Retrieval:
     timings_ms: dict[str, float]
     warnings: tuple[AnswerWarning, ...] = ()
     left_out: tuple[Passage, ...] = ()
+
+
+def ms_since(started: float) -> float:
+    """Milliseconds since a reading of `time.perf_counter`, as they stand in `timings_ms`."""
+    return round((time.perf_counter() - started) * 1000, 1)

@@ -27,6 +27,7 @@ from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.citations import Citations
 from query_engine.schema.events import Citation, Done, Event, Nearest, Restarted, Step, Token, Unsupported
 from query_engine.schema.passage import Passage
+from query_engine.schema.retrieval_result import ms_since
 from query_engine.schema.source import Source
 from query_engine.schema.turn import Turn
 from query_engine.synthesis.base import Declined, Piece, Synthesizer, Writer
@@ -263,8 +264,3 @@ def _given_up(answer: Answer, synthesizer: str, failure: RagError) -> Iterator[E
         answer.text = ""
         yield Restarted(failure.fact)
     yield steps.failed(synthesizer, failure)
-
-
-def ms_since(started: float) -> float:
-    """Milliseconds since a reading of `time.perf_counter`."""
-    return round((time.perf_counter() - started) * 1000, 1)

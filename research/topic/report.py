@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from query_engine.inquiry import Inquiry
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.events import Citation, Done, Event, Retrieved, Token
+from query_engine.schema.retrieval_result import ms_since
 from query_engine.synthesis.unsupported import found_again
 from query_engine.text.markdown_escape import as_text
 from research.schema import Engine
@@ -73,7 +74,7 @@ async def stream_report(
     numbers = CitationNumbers()
     told = numbered([one for one in each_in_its_place(findings, strict=True) if one.statements], numbers)
     gaps = [one for one in findings if one.status == "gap"]
-    total_ms = {"total": round((time.perf_counter() - started) * 1000, 1)}
+    total_ms = {"total": ms_since(started)}
     if not told:
         yield replace(findings[0].done, timings_ms=total_ms)
         return

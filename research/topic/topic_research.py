@@ -16,6 +16,7 @@ from query_engine.runtime.deadline import Deadline
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Citation, Done, Event, Step
 from query_engine.schema.passage import Passage
+from query_engine.schema.retrieval_result import ms_since
 from query_engine.synthesis.unsupported import found_again
 from research.schema import Engine
 from research.topic import steps
@@ -121,7 +122,7 @@ async def research_topic(
                     warnings += event.warnings
     conflicts = tuple(find_conflicts(findings))
     found = TopicResearch(inquiry.text, tuple(findings), conflicts, summary, author, numbers.all())
-    yield _done(found, warnings, round((time.perf_counter() - started) * 1000, 1))
+    yield _done(found, warnings, ms_since(started))
 
 
 async def _written(

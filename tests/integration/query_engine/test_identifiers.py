@@ -101,6 +101,7 @@ async def test_a_number_that_no_document_names_is_said(engine: Engine, question:
     [
         ("What was the mooring fee in 2020?", "2020"),  # the diary's year
         ("What does clause 8.9 of the lease say?", "8.9"),
+        ("What does section 31 say?", "31"),  # a slip's number begins so
         ("What happened on March 9th, 2020?", "March 9th, 2020"),
         ("What happened on 2020-03-09?", "2020-03-09"),
     ],
