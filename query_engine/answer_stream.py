@@ -35,8 +35,7 @@ async def answer_stream(
         QuestionError: the question cannot be asked as it stands (in place of the first event).
         Exception: from `stages`, except OutOfTimeError.
     """
-    exact = settings.decline == "exact"
-    answer = Answer(clean_question(inquiry.text), inquiry.query_time, explains=not exact)
+    answer = Answer(clean_question(inquiry.text), inquiry.query_time, explains=settings.decline != "exact")
     deadline = inquiry.deadline or Deadline(settings.deadline_s)
     asked(answer.question)
     events = ThreadedGenerator(lambda: in_stages(stages(answer, deadline)), deadline)

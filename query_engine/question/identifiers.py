@@ -116,7 +116,7 @@ def identifiers(question: str) -> tuple[Identifier, ...]:
         if one is not None:
             behind = question[token.end() :].lstrip()[:1]
             ends = behind in ".,;:?!()" or (behind.isalpha() and following and _is_light(following[0], light))
-            if ends and before.isalpha() and not _is_light(before, light) and _has_one_dot(word):
+            if ends and before.isalpha() and not _is_light(before, light) and has_one_dot(word):
                 one = replace(one, is_code=True)
             found.setdefault(one.text, one)
         before = word
@@ -168,7 +168,7 @@ def _identifier(word: str, before: str) -> Identifier | None:
     return Identifier(word, is_code=joins > 1 or (digits >= _LEAST_CODE_DIGITS and is_number))
 
 
-def _has_one_dot(word: str) -> bool:
+def has_one_dot(word: str) -> bool:
     """Whether a word is a number with one dot, and not thousands."""
     whole, _, rest = word.partition(".")
     return whole.isdecimal() and rest.isdecimal() and len(rest) < _LEAST_DIGITS

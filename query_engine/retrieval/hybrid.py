@@ -25,7 +25,7 @@ from index.lexical.foreign_words import ForeignWords
 from index.lexical.language import question_language
 from index.lexical.tantivy_index import MAX_FREQUENCY_FACTOR, LexicalIndex, search_words
 from query_engine.question.exact import leaves_naming, named_shares
-from query_engine.question.identifiers import Identifier, identifiers
+from query_engine.question.identifiers import Identifier, has_one_dot, identifiers
 from query_engine.retrieval.copies import Search, search_distinct, without_repeats
 from query_engine.retrieval.fusion import Candidates, fuse_plainly, identified_first, score_leaves
 from query_engine.schema.hit import LeafHit
@@ -172,7 +172,9 @@ class LeafRetriever(BaseRetriever):
 
     def _exact(self, query: Query) -> dict[Identifier, frozenset[str]]:
         """Return the question's identifiers that leaves name, with these leaves."""
-        codes = [one for one in identifiers(query.text) if one.is_code] if query.terms is None else []
+        codes = [] if query.terms is not None else [one for one in identifiers(query.text) if one.is_code]
+        # A number with one dot may also be a version: the reader alone tells it from others.
+        codes = [one for one in codes if one.is_section or not has_one_dot(one.text)]
         found = {code: leaves_naming(code, self._corpus, query.versions) for code in codes}
         return {code: leaves for code, leaves in found.items() if leaves}
 

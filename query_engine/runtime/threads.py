@@ -24,7 +24,6 @@ from query_engine.runtime.deadline import Deadline
 
 # How soon those who wait notice that the client has left, or that the deadline was brought forward.
 POLL_S = 0.1
-LIMIT_REACHED = "The time limit of this question was reached."
 
 Result = TypeVar("Result")
 
@@ -191,7 +190,7 @@ class ThreadedGenerator(Generic[Result]):
         coming = asyncio.ensure_future(self._items.get())
         try:
             if not await first_done({coming}, self._deadline):
-                raise OutOfTimeError(LIMIT_REACHED, "Raise the limit, or ask for less.")
+                raise OutOfTimeError("The time limit of this question was reached.", "Raise it, or ask for less.")
         finally:
             coming.cancel()
         if (item := coming.result()) is None:

@@ -5,9 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import sqlalchemy as sa
 
-from index.documents.tables import texts
 from query_engine.engine import Engine
 from query_engine.inquiry import Inquiry
 from query_engine.schema.passage import Passage
@@ -190,18 +188,3 @@ async def test_an_answer_cites_a_copy_once(library: Library) -> None:
     places = [(citation.doc_id, citation.quote) for citation in done.citations]  # type: ignore[union-attr]
     assert {doc_id for doc_id, _ in places} == {"a.md"}
     assert len({quote for _, quote in places}) == len(places)
-
-
-@pytest.mark.fault("A12")
-def test_a_corpus_of_an_older_release_learns_its_texts_at_the_next_ingestion(library: Library) -> None:
-    write(library, "a.md")
-    write(library, "b.md")
-    library.ingest()
-    with library.corpus._database.begin() as connection:
-        connection.execute(sa.delete(texts))
-
-    write(library, "c.md")
-    summary = library.ingest()
-
-    assert summary.embedded == 0
-    assert shown(library) == {"a.md"}
