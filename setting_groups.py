@@ -611,3 +611,9 @@ class JudgeSettings(Group):
         "json_schema", description="How JSON is requested; every server supports `text`."
     )
     cache_dir: Path = Field(Path("var/judge"), description="Cache of the judge's replies.")
+
+
+class BenchSettings(Group):
+    """Data and folders of `python -m bench`."""
+
+    dir: Path = Field(Path("var/bench"), description="Folder of the benchmark indexes.")

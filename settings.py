@@ -26,6 +26,7 @@ from setting_groups import (
     MULTILINGUAL,
     RAY_ADDRESS,
     AnswerSettings,
+    BenchSettings,
     CacheSettings,
     ChunkSettings,
     EmbedSettings,
@@ -56,6 +57,7 @@ __all__ = [
     "RAY_ADDRESS",
     "VERSION",
     "AnswerSettings",
+    "BenchSettings",
     "CacheSettings",
     "ChunkSettings",
     "EmbedSettings",
@@ -90,7 +92,6 @@ GONE = {
     "RAG_RETRIEVAL__FUSION": "Set RAG_RETRIEVAL__DENSE_SHARE in place of `plain`; unset, all evidence counts.",
     "RAG_RETRIEVAL__MERGE_RULE": "Unset it; `python -m bench retrieval` compares LlamaIndex's own rule.",
     "RAG_SERVE__WATCH": "Start the service with --watch.",
-    "RAG_BENCH__DIR": "Unset it: indexes and figures of benchmarks are in var/bench of the checkout.",
     "RAG_BENCH__DATA": "Name the folder by --data.",
     "RAG_INGEST__OCR_MEMORY_MB": "Raise RAG_INGEST__PARSE_MEMORY_MB.",
     "RAG_RERANK__TOP_K": "Set RAG_RETRIEVAL__TOP_K.",
@@ -135,6 +136,7 @@ class Settings(Group):
     study: StudySettings = StudySettings()
     pipelines: PipelinesSettings = PipelinesSettings()
     judge: JudgeSettings = JudgeSettings()
+    bench: BenchSettings = BenchSettings()
 
 
 def foreign_variable(name: str) -> str:

@@ -1,7 +1,7 @@
 """`python -m bench MEASUREMENT`: measurements on data sets, beside the stock LlamaIndex recipe.
 
 stdout holds Markdown tables, stderr the progress; the figures behind the tables go to a JSON file below
-`var/bench`. Exit codes: 0 done, 1 a foreseen failure, 2 usage, 130 stopped.
+`RAG_BENCH__DIR`. Exit codes: 0 done, 1 a foreseen failure, 2 usage, 130 stopped.
 
 Each measurement is a module with `add_arguments` and `run`, imported only when it is chosen: `ingest` measures
 programs from outside, and a library that this process held as well would count less in theirs.
@@ -43,7 +43,7 @@ def main(argv: Sequence[str] | None = None, prog: str = "python -m bench") -> in
     parser = argparse.ArgumentParser(
         prog=prog,
         description="Measure retrieval, answers and ingestion on data sets, beside the stock LlamaIndex recipe.",
-        epilog="A data set is a folder with questions.jsonl and corpus/ or corpus.jsonl. Figures go to var/bench. "
+        epilog="A data set is a folder with questions.jsonl and corpus/ or corpus.jsonl. Figures go to RAG_BENCH__DIR. "
         f"Each measurement explains itself: {prog} MEASUREMENT --help.",
     )
     commands = parser.add_subparsers(required=True, metavar="MEASUREMENT")

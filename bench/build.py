@@ -1,14 +1,13 @@
 """Data set -> our engine, and the stock recipe over the very same texts.
 
 Flow: a measurement or a training -> **here** -> `ingestion/`, `query_engine/`, `baseline/`. Indexes are kept below
-`figures.FOLDER`, one folder a data set, and brought up to date when a measurement opens them.
+`RAG_BENCH__DIR`, one folder a data set, and brought up to date when a measurement opens them.
 """
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from bench import figures
 from bench.datasets import DataSet
 from errors import IndexMismatchError
 from eval.progress_bar import tell
@@ -62,27 +61,27 @@ def open_engines(data_set: DataSet, settings: Settings) -> Iterator[Engines]:
         engines.close()
 
 
-def open_stock(data_set: DataSet, engine: Engine) -> "StockRecipe":
+def open_stock(data_set: DataSet, engine: Engine, settings: Settings) -> "StockRecipe":
     """Open the stock recipe over the texts of the engine's corpus, and build it if need be; close it after use."""
     from bench.baseline.llamaindex import StockRecipe  # noqa: PLC0415  # imports torch, which ours does without
 
     stored = engine.corpus.documents
     documents = [document for doc_id in stored.versions() if (document := stored.get(doc_id))]
     tell(f"{data_set.name}: opening the stock recipe over {len(documents)} documents")
-    folder = figures.FOLDER / data_set.name / STOCK
+    folder = settings.bench.dir / data_set.name / STOCK
     return StockRecipe(documents, folder, load_embedding_model(STOCK_MODEL).folder)
 
 
 def with_index(settings: Settings, set_name: str) -> Settings:
     """Return settings whose index is the data set's."""
-    index = settings.index.model_copy(update={"dir": figures.FOLDER / set_name, "corpus": CORPUS})
+    index = settings.index.model_copy(update={"dir": settings.bench.dir / set_name, "corpus": CORPUS})
     return settings.model_copy(update={"index": index})
 
 
-def service_variables(set_name: str, corpus: str = CORPUS) -> dict[str, str]:
+def service_variables(settings: Settings, set_name: str, corpus: str = CORPUS) -> dict[str, str]:
     """Return the environment of a service over a data set's index."""
     return {
-        "RAG_INDEX__DIR": str((figures.FOLDER / set_name).resolve()),
+        "RAG_INDEX__DIR": str((settings.bench.dir / set_name).resolve()),
         "RAG_INDEX__CORPUS": corpus,
         "RAG_SERVE__PORT": "0",
         "RAG_LLM__PROVIDER": "extractive",

@@ -1,6 +1,6 @@
 """Keep the figures of a measurement, with the machine and the settings that they were made by.
 
-Flow: a measurement -> **here** -> a JSON file below `FOLDER`, and the line at the foot of a table.
+Flow: a measurement -> **here** -> a JSON file below `RAG_BENCH__DIR`, and the line at the foot of a table.
 """
 
 import json
@@ -18,10 +18,8 @@ import psutil
 
 from eval.progress_bar import tell
 from index.embedding.cpu import multiplies_int8
-from settings import HOME, VERSION, Settings
+from settings import VERSION, Settings
 
-FOLDER = HOME / "var" / "bench"
-"""Indexes and figures of all measurements."""
 MB = 1_000_000
 PACKAGES = ("llama-index-core", "chromadb", "sentence-transformers", "torch", "openvino", "tantivy")
 GROUPS = {"chunk", "embed", "ingest", "retrieval", "llm", "answer"}
@@ -36,7 +34,7 @@ def keep(name: str, sets: Mapping[str, Any], settings: Settings) -> None:
         "settings": settings.model_dump(mode="json", include=GROUPS),
         "sets": sets,
     }
-    path = made() / f"{name}.json"
+    path = made(settings.bench.dir) / f"{name}.json"
     path.write_text(json.dumps(figures, indent=1))
     tell(f"figures: {path}")
 
@@ -68,9 +66,8 @@ def percentile(values: Sequence[float], percent: int) -> float:
     return float(np.percentile(values, percent))
 
 
-def made(*names: str) -> Path:
-    """Return a folder below `FOLDER`, made if it is not there."""
-    folder = FOLDER.joinpath(*names)
+def made(folder: Path) -> Path:
+    """Return the folder, made if it is not there."""
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 

@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
                 asked[name] = join_divided(engines, settings, data_set.name, arguments.corpora)
             systems: dict[str, Retrieve] = {}
             if not arguments.ours_only:
-                systems[STOCK] = stack.enter_context(closing(open_stock(data_set, asked[""]))).retrieve
+                systems[STOCK] = stack.enter_context(closing(open_stock(data_set, asked[""], settings))).retrieve
             systems |= {
                 NAMES[merged] + suffix: _ours(one, settings, merge=merged)
                 for suffix, one in asked.items()

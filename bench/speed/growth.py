@@ -99,7 +99,7 @@ def measure(data_set: DataSet, settings: Settings, scales: Sequence[int], parts:
 def _asked(data_set: DataSet, settings: Settings, corpora: Sequence[str]) -> Grown:
     tell(f"{data_set.name}: asking {'+'.join(corpora)}")
     arguments = ["-m", __spec__.name, "+".join(corpora), str(data_set.questions)]
-    variables = service_variables(data_set.name) | FORGETFUL
+    variables = service_variables(settings, data_set.name) | FORGETFUL
     process = start_python(arguments, variables, stdout=subprocess.PIPE, stderr=None)
     output, _ = process.communicate()
     if process.returncode:

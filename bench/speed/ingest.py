@@ -123,7 +123,7 @@ def measure_set(data_set: DataSet, settings: Settings, *, documents: int, repeat
     Raises:
         RagError: the corpus holds no document, or a program failed.
     """
-    with tempfile.TemporaryDirectory(prefix="ingest-", dir=made()) as folder:
+    with tempfile.TemporaryDirectory(prefix="ingest-", dir=made(settings.bench.dir)) as folder:
         scratch = Path(folder).resolve()
         with Reader(settings.ingest) as reader:
             texts = list(islice(read_texts(list_files(data_set.corpus), reader), documents * (scale or 1)))

@@ -106,7 +106,7 @@ def measure(
         warm_up, asked = split_warm_up([case.question for case in read_cases(data_set.questions)])
     counts, turns = sorted({1, *clients}), sorted({1, *workers})
     tell(f"{data_set.name}: {counts} clients ask /run of {turns} workers, {rounds} times, a new service each time")
-    variables = service_variables(data_set.name)
+    variables = service_variables(settings, data_set.name)
     measured = Measured(data_set.name, len(asked), {turn: {count: Load() for count in counts} for turn in turns})
     for _ in range(rounds):
         for turn, loads in measured.loads.items():

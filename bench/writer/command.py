@@ -77,12 +77,12 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
             if not arguments.routes:
                 continue
             with open_engine(corpus.data_set, settings):  # for the service to find it up to date
-                variables = service_variables(corpus.data_set.name) | dict(arguments.variables)
+                variables = service_variables(settings, corpus.data_set.name) | dict(arguments.variables)
             for route, rows in asyncio.run(ask_service(variables, oracle, cases, arguments.routes)).items():
                 routes.setdefault(route, []).extend(rows)
     for name, routes in shown.items():
         for route, rows in routes.items():
-            path = made("writer", name) / f"{route}.jsonl"
+            path = made(settings.bench.dir / "writer" / name) / f"{route}.jsonl"
             path.write_text("".join(json.dumps(to_dict(row), ensure_ascii=False) + "\n" for row in rows))
             tell(f"answers: {path}")
     figures = {name: {route: scores(rows) for route, rows in routes.items()} for name, routes in shown.items()}
@@ -146,7 +146,7 @@ async def ask(exchange: Exchange, route: str, case: NuggetCase) -> tuple[Row, tu
 def ask_stock(data_set: DataSet, settings: Settings, oracle: Oracle, cases: Sequence[NuggetCase]) -> list[Shown]:
     """Return what the model replies to the passages of the stock recipe, numbered as CitationQueryEngine does."""
     shown = []
-    with open_engine(data_set, settings) as engine, closing(open_stock(data_set, engine)) as stock:
+    with open_engine(data_set, settings) as engine, closing(open_stock(data_set, engine, settings)) as stock:
         for case in cases:
             passages = stock.retrieve(case.question)
             listed = "\n".join(f"Source {number}:\n{one.text}\n" for number, one in enumerate(passages, start=1))

@@ -83,7 +83,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     for name, systems in answered.items():
         print(f"{name}\n\n{table(systems, KINDS[name].MEASURES)}\n")
         for label, rows in systems.items():
-            path = made("helpful", name) / f"{label.replace(' ', '_')}.jsonl"
+            path = made(settings.bench.dir / "helpful" / name) / f"{label.replace(' ', '_')}.jsonl"
             lines = (json.dumps(row.to_dict(), ensure_ascii=False) for row in sorted(rows, key=lambda row: row.place))
             path.write_text("".join(f"{line}\n" for line in lines))
             tell(f"answers: {path}")

@@ -122,8 +122,8 @@ def _first_leaf(engine: Engine, _data_set: DataSet, settings: Settings) -> Itera
 
 
 @contextmanager
-def _stock(engine: Engine, data_set: DataSet, _settings: Settings) -> Iterator[System]:
-    with closing(open_stock(data_set, engine)) as stock:
+def _stock(engine: Engine, data_set: DataSet, settings: Settings) -> Iterator[System]:
+    with closing(open_stock(data_set, engine, settings)) as stock:
         yield showing(STOCK, stock.retrieve, stored_text(engine))
 
 

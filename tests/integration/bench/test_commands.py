@@ -30,7 +30,7 @@ QUESTIONS = [
 def data(tmp_path: Path, model_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A data set, with a separate folder for indexes and figures."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("bench.figures.FOLDER", tmp_path / "bench")
+    monkeypatch.setenv("RAG_BENCH__DIR", str(tmp_path / "bench"))
     monkeypatch.setenv("RAG_EMBED__CACHE_DIR", str(model_cache))
     corpus = tmp_path / "power" / "corpus"
     corpus.mkdir(parents=True)

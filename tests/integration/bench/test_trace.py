@@ -14,7 +14,7 @@ def test_a_question_enters_no_more_than_it_did(
     tmp_path: Path, model_cache: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("bench.figures.FOLDER", tmp_path / "bench")
+    monkeypatch.setenv("RAG_BENCH__DIR", str(tmp_path / "bench"))
     monkeypatch.setenv("RAG_EMBED__CACHE_DIR", str(model_cache))
 
     assert main(["trace"]) == 0

@@ -41,7 +41,7 @@ ROUTES = ["query", "run", "evaluate", "v1"]
 def data(tmp_path: Path, model_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of data sets, with a separate folder for indexes and figures."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("bench.figures.FOLDER", tmp_path / "bench")
+    monkeypatch.setenv("RAG_BENCH__DIR", str(tmp_path / "bench"))
     monkeypatch.setenv("RAG_EMBED__CACHE_DIR", str(model_cache))
     shutil.copytree(SAMPLE / "corpus" / "storage", tmp_path / "sample" / "corpus")
     (tmp_path / "open_questions").mkdir()

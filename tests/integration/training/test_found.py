@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from bench import figures
 from settings import Settings, load_settings
 from training.reader.found import found_examples
 
@@ -25,9 +24,9 @@ def documents(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    monkeypatch.setattr(figures, "FOLDER", tmp_path / "bench")
-    return load_settings()
+def settings(tmp_path: Path) -> Settings:
+    loaded = load_settings()
+    return loaded.model_copy(update={"bench": loaded.bench.model_copy(update={"dir": tmp_path / "bench"})})
 
 
 def row(question: str, *quotes: str) -> dict[str, Any]:
