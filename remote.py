@@ -181,6 +181,10 @@ class Remote:
         error.pause_s = float(asked) if asked.isascii() and asked.isdecimal() else 0.0
         return error
 
+    def unusable(self, what: str) -> RemoteError:
+        """Name a reply of the right form that cannot be used; `what` the server answered with."""
+        return self.error("bad_reply", f"answered with {what}")
+
     def error(self, kind: Kind, fact: str, remedy: str = "", *, passing: bool | None = None) -> RemoteError:
         """Return a failure.
 

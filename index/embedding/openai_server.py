@@ -188,7 +188,7 @@ class ServerEmbedding(Embedder):
         requests = batches(flat, limits.batch_texts, BATCH_BYTES, limits.concurrency)
         found = await together(self._request(batch, patience) for batch in requests)
         if len({rows.shape[1] for rows in found}) > 1:
-            raise self._garbage("vectors of different lengths")
+            raise self._server.unusable("vectors of different lengths")
         vectors = np.concatenate(found)
         if len(flat) == len(texts):
             return vectors
@@ -236,12 +236,12 @@ class ServerEmbedding(Embedder):
             items = {item.get("index", place): item["embedding"] for place, item in enumerate(reply["data"])}
             rows = [_row(items[place]) for place in range(len(items))]
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise self._garbage("something that is not a list of embeddings") from error
+            raise self._server.unusable("something that is not a list of embeddings") from error
         if len(rows) != len(texts):
-            raise self._garbage(f"{len(rows)} vectors for {len(texts)} texts")
+            raise self._server.unusable(f"{len(rows)} vectors for {len(texts)} texts")
         lengths = set(map(len, rows))
         if len(lengths) > 1:
-            raise self._garbage("vectors of different lengths")
+            raise self._server.unusable("vectors of different lengths")
         self._check_dimension(lengths.pop() // FLOAT_BYTES)
         self._check_tokens(reply.get("usage"), texts)
         return self._unit(np.frombuffer(b"".join(rows), "<f4").reshape(len(rows), -1))
@@ -255,7 +255,7 @@ class ServerEmbedding(Embedder):
                 "Unset RAG_EMBED__DIMENSIONS, or set it to a length that the model can give.",
             )
         if self._sentinel is not None and found != self._sentinel.shape[1]:
-            raise self._garbage(f"vectors of {found} numbers, after ones of {self._sentinel.shape[1]}")
+            raise self._server.unusable(f"vectors of {found} numbers, after ones of {self._sentinel.shape[1]}")
 
     def _check_tokens(self, usage: object, texts: list[str]) -> None:
         """Warn, once, where the server counted more tokens than were allowed for: it may have cut texts."""
@@ -272,15 +272,12 @@ class ServerEmbedding(Embedder):
                 allowed,
             )
 
-    def _garbage(self, what: str) -> RemoteError:
-        return self._server.error("bad_reply", f"answered with {what}")
-
     def _unit(self, vectors: Vectors) -> Vectors:
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         if not np.isfinite(lengths).all():
-            raise self._garbage("vectors that hold no finite numbers")
+            raise self._server.unusable("vectors that hold no finite numbers")
         if not lengths.all():
-            raise self._garbage("vectors that are all zeros")
+            raise self._server.unusable("vectors that are all zeros")
         unit: Vectors = (vectors / lengths).astype(np.float32)
         return unit
 

@@ -18,7 +18,7 @@ from errors import UnreadableError
 from index.documents.store import Document
 from index.documents.structure import placeholder
 from ingestion.reading.column_names import header_span, is_comment, joined_names
-from ingestion.reading.records import REMEDY, documents, finished_table, has_text
+from ingestion.reading.records import REMEDY, check_table_length, documents, finished_table, has_text
 from ingestion.reading.text import encoding_of, one_line
 from ingestion.reading.text_builder import TextBuilder
 
@@ -103,9 +103,7 @@ def _table(
             yield row
             continue
         builder.record([_name(columns, place) for place in range(len(row))], row)
-        if len(builder) > max_chars:
-            fact = f"The table is longer than {max_chars:,} characters."
-            raise UnreadableError(fact, "Split it, or raise RAG_INGEST__MAX_DOCUMENT_CHARS.")
+        check_table_length(builder, max_chars)
     yield finished_table(builder, doc_id)
 
 

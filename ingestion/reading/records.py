@@ -68,9 +68,7 @@ def table(
             yield record
             continue
         add_fields(builder, record)
-        if len(builder) > max_chars:
-            fact = f"The table is longer than {max_chars:,} characters."
-            raise UnreadableError(fact, "Split it, or raise RAG_INGEST__MAX_DOCUMENT_CHARS.")
+        check_table_length(builder, max_chars)
     yield finished_table(builder, file_id)
 
 
@@ -85,6 +83,13 @@ def add_fields(builder: TextBuilder, record: Record) -> None:
     except RecursionError as error:
         raise UnreadableError("A record is nested too deeply.", REMEDY) from error
     builder.record([name for name, _ in named], [value for _, value in named])
+
+
+def check_table_length(builder: TextBuilder, max_chars: float) -> None:
+    """Raise UnreadableError if a table is longer than `max_chars`."""
+    if len(builder) > max_chars:
+        fact = f"The table is longer than {max_chars:,} characters."
+        raise UnreadableError(fact, "Split it, or raise RAG_INGEST__MAX_DOCUMENT_CHARS.")
 
 
 def finished_table(builder: TextBuilder, file_id: str) -> Document:
@@ -178,13 +183,9 @@ def _leaves(value: object, name: str) -> Iterator[tuple[str, str]]:
 
 
 def _written(value: object) -> str:
-    match value:
-        case None:
-            return ""
-        case bool():
-            return "yes" if value else "no"
-        case _:
-            return clean(str(value))
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "" if value is None else clean(str(value))
 
 
 def _record_id(record: Record, name: str) -> str | None:

@@ -67,15 +67,13 @@ def unnamed_identifiers(question: str, corpus: Corpus, windows: Sequence[ReadWin
 
 def _is_lacking(one: Identifier, question: str, text: str, corpus: Corpus) -> bool:
     """Whether no document holds it, and a text names another: by the letters before its digits, or the word before."""
-    if not is_absent(one, corpus):
-        return False
     if one.text[0].isalpha():
-        return one.has_relative(text)
+        return one.has_relative(text) and is_absent(one, corpus)
     before = WORD.findall(question[: question.index(one.text)].casefold())[-1:]
     if not before or not corpus.lexical_index.words_of(question).query_terms(before[0]):
         return False
     words = WORD.findall(text.casefold())
-    return any(
+    return is_absent(one, corpus) and any(
         word == before[0] and any(next_one.isdecimal() for next_one in words[place + 1 : place + 3])
         for place, word in enumerate(words)
     )

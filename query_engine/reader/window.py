@@ -5,7 +5,7 @@ code. So windows of several lengths are grown around each likely unit, and compa
 """
 
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from textwrap import dedent
 
@@ -151,12 +151,12 @@ def windows_around(best: ReadUnit, max_chars: int = MAX_CHARS) -> Iterator[Windo
         yield window_around(best, int(length * max_chars))
 
 
-def window_without(window: Window, keys: Collection[tuple[DocumentKey, int]]) -> Window:
+def window_without(window: Window, keys: frozenset[tuple[DocumentKey, int]]) -> Window:
     """Return the part of a window around its best unit that holds none of the units with these keys.
 
     Nor does it hold what another block says after one of them. Of a table only the row is left.
     """
-    if set(keys_inside(window)).isdisjoint(keys):
+    if not keys or keys.isdisjoint(keys_inside(window)):
         return window
     best, layout = window.best, window.best.leaf.layout
     units, own = layout.units, best.unit.block

@@ -70,15 +70,12 @@ class ServerReranker:
         try:
             scores = self._read(json.loads(body))
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise self._garbage("something that is not a list of scores") from error
+            raise self._server.unusable("something that is not a list of scores") from error
         if scores.keys() != set(range(len(texts))):
-            raise self._garbage(f"scores of {len(scores)} passages instead of {len(texts)}")
+            raise self._server.unusable(f"scores of {len(scores)} passages instead of {len(texts)}")
         if not all(map(math.isfinite, scores.values())):
-            raise self._garbage("scores that are not numbers")
+            raise self._server.unusable("scores that are not numbers")
         return [scores[place] for place in range(len(texts))]
-
-    def _garbage(self, what: str) -> RemoteError:
-        return self._server.error("bad_reply", f"answered with {what}")
 
     # The form of request and reply, which another server may have in its own way.
     def _body(self, question: str, texts: Sequence[str]) -> dict[str, Any]:
