@@ -135,7 +135,7 @@ def retry_failed(
     total = Summary(corpus.name)
     stop = stop or threading.Event()
     homes = None if within is None else [folder.resolve() for folder in within]
-    failed = [note for note in corpus.ledger.failed() if homes is None or _is_in(Path(note.root), homes)]
+    failed = [note for note in corpus.ledger.incomplete() if homes is None or _is_in(Path(note.root), homes)]
     notes = sorted(failed, key=lambda note: (_run_of(note), note.source))
     for (root, root_name, _), group in groupby(notes, key=_run_of):
         listed = list(group)

@@ -64,9 +64,10 @@ def documents(
         name = engine.corpus.name
         newest = order == "newest"
         found = engine.corpus.catalogue.briefs(after, limit + 1, newest=newest, filters=filters)
-    page = found[:limit]
+        page = found[:limit]
+        unread = engine.corpus.ledger.unread({one.source for one in page})
     following = (page[-1].newest_place if newest else page[-1].doc_id) if len(found) > limit else None
-    briefs = [DocumentBrief.filled(one, url=web_url(one.url)) for one in page]
+    briefs = [DocumentBrief.filled(one, url=web_url(one.url), unread=unread.get(one.source, [])) for one in page]
     return JSONReply(DocumentsReply.filled(corpus=name, documents=briefs, next=following))
 
 

@@ -14,6 +14,10 @@ import sqlalchemy as sa
 
 from index.documents.tables import batches, failures_named, sources
 
+# Of a file, that are shown beside its documents.
+MAX_REASONS = 10
+_incomplete = sa.func.json_array_length(sources.c.failures) > 0
+
 
 @dataclass(frozen=True, slots=True)
 class SourceNote:
@@ -26,6 +30,8 @@ class SourceNote:
         digest: of content, options and pipeline when it was last read to its end; None when it must be read again.
         options: what the run added, JSON-ready, so that a retry can add it again.
         failures: why parts of it could not be read.
+        left_out: what of it was not read on purpose, such as hidden sheets; where of one of several documents, its id
+            and a colon come first.
     """
 
     source: str
@@ -34,6 +40,7 @@ class SourceNote:
     digest: str | None = None
     options: dict[str, Any] = field(default_factory=dict)
     failures: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     @property
     def path(self) -> Path:
@@ -63,6 +70,15 @@ class SourceLedger:
         """Return the notes of all files of which something could not be read, ordered by source."""
         return self._select(sources.c.failure_count > 0)
 
+    def incomplete(self) -> list[SourceNote]:
+        """Return the notes of all files of which something could not be, or was not, read, ordered by source."""
+        return self._select(_incomplete)
+
+    def unread(self, names: Iterable[str]) -> dict[str, list[str]]:
+        """Return what of these files could not be, or was not, read: at most `MAX_REASONS` reasons a source."""
+        found = [note for batch in batches(names) for note in self._select(_incomplete & sources.c.source.in_(batch))]
+        return {note.source: [*note.failures, *note.left_out][:MAX_REASONS] for note in found}
+
     def note(self, notes: Sequence[SourceNote]) -> None:
         """Keep these notes, in place of older ones of the same sources."""
         with failures_named(), self._engine.begin() as connection:
@@ -77,9 +93,7 @@ class SourceLedger:
     def _select(self, where: sa.ColumnElement[bool]) -> list[SourceNote]:
         with failures_named(), self._engine.connect() as connection:
             rows = connection.execute(sa.select(sources).where(where).order_by(sources.c.source))
-            return [
-                SourceNote(row.source, row.root, row.file, row.digest, row.options, tuple(row.failures)) for row in rows
-            ]
+            return [_from_row(row) for row in rows]
 
 
 def write_notes(connection: sa.Connection, notes: Sequence[SourceNote]) -> None:
@@ -98,4 +112,11 @@ def reopen(connection: sa.Connection, names: Iterable[str]) -> None:
 
 
 def _to_row(note: SourceNote) -> dict[str, Any]:
-    return asdict(note) | {"failures": list(note.failures), "failure_count": len(note.failures)}
+    row = asdict(note)
+    # What was left out stands behind the failures that are counted: an earlier release's file has no other column.
+    return row | {"failures": [*note.failures, *row.pop("left_out")], "failure_count": len(note.failures)}
+
+
+def _from_row(row: Any) -> SourceNote:
+    failures, left_out = row.failures[: row.failure_count], row.failures[row.failure_count :]
+    return SourceNote(row.source, row.root, row.file, row.digest, row.options, tuple(failures), tuple(left_out))

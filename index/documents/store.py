@@ -65,6 +65,7 @@ class Document:
         source: the file it came from, relative to the root.
         content_type: name of the format it was read from.
         structure: what the parts of `text` are; empty if its reader does not know, before it is guessed.
+        unread: what its reader did not read of it, in sentences; ingestion keeps that with the source.
     """
 
     doc_id: str
@@ -76,6 +77,7 @@ class Document:
     source: str = ""
     content_type: str = ""
     structure: Structure = field(default_factory=Structure, compare=False)
+    unread: str = field(default="", compare=False)
 
     def structured(self) -> Self:
         """Return the document with its structure: its reader's, else guessed from its text."""

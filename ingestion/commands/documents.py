@@ -68,7 +68,9 @@ def _page(corpus: Corpus, arguments: argparse.Namespace) -> dict[str, Any]:
     briefs = corpus.catalogue.briefs(arguments.after, arguments.limit + 1, filters=arguments.filter)
     shown = briefs[: arguments.limit]
     after = shown[-1].doc_id if len(briefs) > len(shown) else None
-    return {"corpus": corpus.name, "documents": [asdict(brief) for brief in shown], "next": after}
+    unread = corpus.ledger.unread({brief.source for brief in shown})
+    documents = [asdict(brief) | {"unread": unread.get(brief.source, [])} for brief in shown]
+    return {"corpus": corpus.name, "documents": documents, "next": after}
 
 
 def _document(corpus: Corpus, arguments: argparse.Namespace) -> dict[str, Any]:
@@ -100,6 +102,8 @@ def _ask_service(service: "ServiceClient", name: str, arguments: argparse.Namesp
 def _print_page(page: dict[str, Any]) -> None:
     for brief in page["documents"]:
         print(f"{brief['leaves']:>6} leaves {brief['chars']:>9,} chars  {brief['doc_id']}  ({brief['title']})")
+        for reason in brief["unread"]:
+            print(f"{'':>7}{reason}")
     if page["next"]:
         print(f"there are more: --after '{page['next']}'")
     elif not page["documents"]:

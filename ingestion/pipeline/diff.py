@@ -217,7 +217,7 @@ class Comparison:
         known = self._ledger.get(source)
         stored = self._documents.versions(source)
         elsewhere = known is not None and known.root != self._root and known.path.exists()
-        if known and known.digest == digest and not (known.failures and self._options.retry):
+        if known and known.digest == digest and not ((known.failures or known.left_out) and self._options.retry):
             moved = replace(known, root=self._root) if known.root != self._root and not elsewhere else None
             return FileDone(source, file.size, moved, unchanged=len(stored), failures=known.failures)
         if known and elsewhere:
@@ -275,7 +275,7 @@ class Comparison:
         gone = tuple(sorted(stored.keys() - present - _at_or_below(lost, stored))) if whole else ()
         self._released.update(gone)
         digest = None if again else note.digest
-        note = replace(note, digest=digest, failures=tuple(failures))
+        note = replace(note, digest=digest, failures=tuple(failures), left_out=tuple(left_out))
         yield FileDone(source, file.size, note, unchanged, gone, tuple(failures), tuple(left_out))
 
     def committed(self, document: Document) -> None:

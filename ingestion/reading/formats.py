@@ -224,5 +224,5 @@ def _finished(document: Document, kind: str, max_chars: int, budget: TextBudget)
     if encoding := guessed.get():
         metadata["guessed_encoding"] = encoding
     yield replace(document, metadata=metadata, content_type=kind)
-    if rest.left_out:
-        yield LeftOut(document.doc_id, rest.left_out)
+    for reason in filter(None, (document.unread, rest.left_out)):
+        yield LeftOut(document.doc_id, reason)

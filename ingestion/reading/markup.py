@@ -27,6 +27,7 @@ def finished(
     metadata: Metadata | None = None,
     *,
     title_of: Callable[[str], str | None] = fields.title,
+    unread: str = "",
 ) -> Document:
     """Return what was built as a document; without a title its first heading is, without headings the file's name.
 
@@ -36,6 +37,7 @@ def finished(
         title: its own.
         metadata: what it says of itself.
         title_of: makes a title of the first heading, or None where that says nothing.
+        unread: what was not read, in sentences.
 
     Raises:
         UnreadableError: nothing visible was built.
@@ -45,7 +47,8 @@ def finished(
         raise UnreadableError("The file holds no text.", "Fill it or remove it.")
     heading = next((text[slice(*block.inner)] for block in blocks if block.kind == "heading"), "")
     name = fields.title(title) or title_of(heading) or title_from_name(doc_id)
-    return Document(doc_id, name, text, metadata=metadata or {}, source=doc_id, structure=Structure(blocks))
+    structure = Structure(blocks)
+    return Document(doc_id, name, text, metadata=metadata or {}, source=doc_id, structure=structure, unread=unread)
 
 
 def table(builder: TextBuilder, rows: Sequence[Sequence[str]], headers: int = 0, caption: str = "") -> None:

@@ -18,6 +18,7 @@ from PIL import Image
 from index.documents.store import Metadata
 from ingestion.reading.clock import own_time
 from ingestion.reading.pdf_lines import BROKEN_HYPHEN
+from ingestion.reading.text import number_ranges
 
 MAX_SIDE_PX = 2000
 """Larger pictures are made smaller: on A4 that is 170 dpi, and finer print is rare."""
@@ -97,18 +98,7 @@ def ocr_metadata(found: Mapping[int, PageText]) -> Metadata:
         return {}
     chars = sum(len(page.text) for page in words.values())
     confidence = sum(page.confidence * len(page.text) for page in words.values()) / chars
-    return {"ocr_pages": in_words([number + 1 for number in words]), "ocr_confidence": round(confidence, 2)}
-
-
-def in_words(pages: Sequence[int]) -> str:
-    """Return page numbers as people write them: `1-3, 7`."""
-    runs: list[list[int]] = []
-    for page in pages:
-        if runs and runs[-1][-1] == page - 1:
-            runs[-1].append(page)
-        else:
-            runs.append([page])
-    return ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
+    return {"ocr_pages": number_ranges([number + 1 for number in words]), "ocr_confidence": round(confidence, 2)}
 
 
 def _columns(lines: list[Line]) -> list[list[Line]]:

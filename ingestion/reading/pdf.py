@@ -27,7 +27,7 @@ from ingestion.reading.pdf_rows import WrittenPage, blocks_of, span_of, write_pa
 from ingestion.reading.pdf_tables import find_grids
 from ingestion.reading.pdf_title import choose_title
 from ingestion.reading.pdf_type import Line, lines_of
-from ingestion.reading.text import clean, one_line
+from ingestion.reading.text import clean, number_ranges, one_line
 from ingestion.reading.text_budget import Growth
 
 _MAX_SCALE = 300 / 72  # of a small page, to 300 dpi
@@ -68,7 +68,7 @@ def read_pdf(data: bytes, doc_id: str, *, ocr: bool = False) -> Document:
     Raises:
         UnreadableError: no PDF, damaged, encrypted, or without any text.
     """
-    pages, title, first_page, metadata = _extract(data, ocr=ocr)
+    pages, title, first_page, metadata, scans = _extract(data, ocr=ocr)
     mended = _mended([*(page.text for page in pages), *(page.lines() for page in pages)])
     texts, lines = mended[: len(pages)], mended[len(pages) :]
     text, starts = join_pages(drop_running_lines(texts))
@@ -81,7 +81,8 @@ def read_pdf(data: bytes, doc_id: str, *, ocr: bool = False) -> Document:
     title = choose_title(title, first_page, doc_id)
     written = [page.mended(rows) for page, rows in zip(pages, lines, strict=True)]
     structure = Structure(blocks_of(text, starts, written))
-    return Document(doc_id, title, text, metadata=metadata, pages=starts, source=doc_id, structure=structure)
+    unread = f"Pages without text were not read: {number_ranges(scans)}. {TURN_ON_OCR}" if scans else ""
+    return Document(doc_id, title, text, None, starts, metadata, doc_id, structure=structure, unread=unread)
 
 
 def _mended(texts: Sequence[str]) -> list[str]:
@@ -96,8 +97,8 @@ def join_pages(pages: list[str]) -> tuple[str, tuple[int, ...]]:
     return text, tuple(min(start, len(text)) for start in starts)
 
 
-def _extract(data: bytes, *, ocr: bool) -> tuple[list[WrittenPage], str, list[Line], Metadata]:
-    """Return (the pages, title in the metadata or "", lines of the first page, what OCR says)."""
+def _extract(data: bytes, *, ocr: bool) -> tuple[list[WrittenPage], str, list[Line], Metadata, list[int]]:
+    """Return (the pages, title in the metadata or "", lines of the first page, what OCR says, pages only OCR reads)."""
     try:
         document = pypdfium2.PdfDocument(data)
         document.init_forms()
@@ -125,8 +126,16 @@ def _extract(data: bytes, *, ocr: bool) -> tuple[list[WrittenPage], str, list[Li
             write_page(page.text, page.wide, page.tables, found) for page, found in zip(read, headings, strict=True)
         ]
         first_page = read[0].lines if read else []
-        scans = [number for number, page in enumerate(read) if page.may_be_scan]
-        return pages, title, first_page, _recognize(document, pages, scans) if ocr else {}
+        scans = [number for number, page in enumerate(read) if page.may_be_scan and _has_objects(document, number)]
+        if ocr:
+            return pages, title, first_page, _recognize(document, pages, scans), []
+        return pages, title, first_page, {}, [number + 1 for number in scans]
+
+
+def _has_objects(document: pypdfium2.PdfDocument, number: int) -> bool:
+    """Whether anything is drawn on a page."""
+    with _damage_named(number + 1), closing(document[number]) as page:
+        return bool(pdfium.FPDFPage_CountObjects(page))
 
 
 def _recognize(document: pypdfium2.PdfDocument, pages: list[WrittenPage], scans: Sequence[int]) -> Metadata:
@@ -136,8 +145,6 @@ def _recognize(document: pypdfium2.PdfDocument, pages: list[WrittenPage], scans:
     found = {}
     for number in scans:
         with _damage_named(number + 1), closing(document[number]) as page:
-            if not pdfium.FPDFPage_CountObjects(page):
-                continue  # blank
             scale = min(MAX_SIDE_PX / max(page.get_size()), _MAX_SCALE)
             with closing(page.render(scale=scale)) as bitmap:
                 found[number] = recognize(bitmap.to_pil().convert("RGB"))

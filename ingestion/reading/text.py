@@ -8,6 +8,7 @@ offset exists. Pure functions; nothing here knows a file format.
 
 import codecs
 import re
+from collections.abc import Sequence
 from pathlib import PurePosixPath
 from urllib.parse import unquote
 
@@ -168,3 +169,14 @@ def _encoding_by_looks(data: bytes) -> str | None:
     first = re.search(rb"[\x80-\xff]", data)
     start = max(0, first.start() - 1000) if first else 0
     return guessed_encoding(data[start : start + _SAMPLE_BYTES])
+
+
+def number_ranges(numbers: Sequence[int]) -> str:
+    """Return rising numbers, such as pages, as people write them: `1-3, 7`."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)

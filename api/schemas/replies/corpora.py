@@ -5,8 +5,10 @@ stores nor models: a writer that has just started tells of its jobs before it ha
 """
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
+from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field
@@ -44,6 +46,8 @@ class DocumentBrief(Reply):
     """When it came in, ISO 8601, UTC."""
     metadata: Metadata
     """What is known of it."""
+    unread: list[str]
+    """What of its file could not be, or was not, read: damaged records, scanned pages, hidden sheets; the first 10."""
 
 
 class DocumentsReply(Reply):
@@ -107,6 +111,13 @@ class FailedSource(Reply):
 MAX_FAILED, MAX_REASONS = 100, 10
 
 
+def _first(reasons: Mapping[str, Sequence[str]]) -> list[FailedSource]:
+    return [
+        FailedSource(source=source, reasons=list(named[:MAX_REASONS]))
+        for source, named in islice(reasons.items(), MAX_FAILED)
+    ]
+
+
 class StatsReply(Reply):
     """What a corpus holds, in numbers."""
 
@@ -130,6 +141,8 @@ class StatsReply(Reply):
     """Files that could not be read in full."""
     failed: list[FailedSource]
     """The first 100 of them."""
+    left_out: list[FailedSource]
+    """The first 100 files of which parts were left out, such as scanned pages, hidden sheets and unknown members."""
     model: str
     """The embedding model."""
     precision: Annotated[str, Field(examples=["fp32"])]
@@ -146,7 +159,9 @@ class StatsReply(Reply):
     @classmethod
     def build(cls, corpus: "Corpus") -> Self:
         """Count what a corpus holds; a chunk is a leaf."""
-        counted, failed = corpus.catalogue.statistics(), corpus.ledger.failed()
+        counted, incomplete = corpus.catalogue.statistics(), corpus.ledger.incomplete()
+        failed = {note.source: note.failures for note in incomplete if note.failures}
+        left_out = {note.source: note.left_out for note in incomplete if note.left_out}
         largest = [LargeDocument.filled(brief, chunks=brief.leaves) for brief in counted.largest]
         return cls.filled(
             counted,
@@ -157,7 +172,8 @@ class StatsReply(Reply):
             md_count=counted.content_types.get("markdown", 0),
             corpus=corpus.name,
             failed_sources=len(failed),
-            failed=[FailedSource.filled(one, reasons=one.failures[:MAX_REASONS]) for one in failed[:MAX_FAILED]],
+            failed=_first(failed),
+            left_out=_first(left_out),
             model=corpus.manifest.model,
             precision=corpus.manifest.precision,
             created_at=corpus.manifest.created_at,

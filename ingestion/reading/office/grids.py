@@ -73,25 +73,37 @@ class Sheet:
         rows: in any order.
         merged: areas that show one cell, the upper left one.
         headers: rows that the workbook itself says name the columns below.
+        hidden: whether the workbook does not show it; its rows need not be there.
     """
 
     name: str
     rows: dict[int, dict[int, Cell]]
     merged: list[Area] = field(default_factory=list)
     headers: set[int] = field(default_factory=set)
+    hidden: bool = False
 
 
-def add_sheets(builder: TextBuilder, sheets: Iterable[Sheet]) -> None:
+def add_sheets(builder: TextBuilder, sheets: Iterable[Sheet]) -> str:
     """Add the sheets that hold anything, each under its name; a single one of a name like "Sheet1" without it.
+
+    Returns:
+        A sentence about the hidden ones, which are not read; "" without any.
 
     Raises:
         UnreadableError: a sheet has too many cells.
     """
-    filled = [(sheet, *found) for sheet in sheets if (found := _filled(sheet))[1]]
+    hidden: list[str] = []
+    filled = []
+    for sheet in sheets:
+        if sheet.hidden:
+            hidden.append(repr(one_line(sheet.name)))
+        elif (found := _filled(sheet))[1]:
+            filled.append((sheet, *found))
     for sheet, columns, rows in filled:
         if len(filled) > 1 or not _SHEET_NAME.fullmatch(one_line(sheet.name)):
             builder.heading(sheet.name, 1)
         _add_rows(builder, sheet, columns, rows)
+    return f"Hidden sheets are not read ({len(hidden):,}, such as {hidden[0]})." if hidden else ""
 
 
 def no_title(name: str) -> None:

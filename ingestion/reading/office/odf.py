@@ -7,6 +7,7 @@ contents, headers, footers and hidden sheets are left out.
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import takewhile
 from typing import Any
 
@@ -70,11 +71,11 @@ def read_odf(data: bytes, doc_id: str, max_bytes: int) -> Document:
     kind, body = next(((kind, body) for kind, body in bodies.items() if body is not None), ("", None))
     if body is None:
         raise package.damaged()
-    builder = TextBuilder()
+    builder, unread = TextBuilder(), ""
     walk = _Walk([root, package.xml("styles.xml")], builder)
     try:
         if kind == "spreadsheet":
-            add_sheets(builder, walk.sheets(body))
+            unread = add_sheets(builder, walk.sheets(body))
         elif kind == "presentation":
             walk.slides(body)
         else:
@@ -83,7 +84,8 @@ def read_odf(data: bytes, doc_id: str, max_bytes: int) -> Document:
     except (ValueError, LookupError, RecursionError) as error:
         raise package.damaged() from error
     title, metadata = dublin_core(package.xml("meta.xml"))
-    return finished(builder, doc_id, title, metadata, title_of=no_title if kind == "spreadsheet" else own_title)
+    title_of = no_title if kind == "spreadsheet" else own_title
+    return finished(builder, doc_id, title, metadata, title_of=title_of, unread=unread)
 
 
 class _Walk:
@@ -146,13 +148,14 @@ class _Walk:
                 self._builder.paragraph("Speaker notes: " + "\n".join(noted))
 
     def sheets(self, body: Any) -> Iterator[Sheet]:
-        """Yield the sheets that are shown."""
+        """Yield the sheets, hidden ones without their rows."""
         left, growth = MAX_CELLS, Growth()
         for table in body.iterchildren(_A_TABLE):
+            sheet = Sheet(table.get(f"{_TABLE}name", ""), {})
             style = self._styles.get(table.get(f"{_TABLE}style-name", ""))
             if style is not None and any(one.get(f"{_TABLE}display") == "false" for one in style):
+                yield replace(sheet, hidden=True)
                 continue
-            sheet = Sheet(table.get(f"{_TABLE}name", ""), {})
             place = 0
             for row in _rows(table):
                 cells = dict(self._cells(row, place, sheet.merged))

@@ -45,20 +45,22 @@ def read_xls(data: bytes, doc_id: str) -> Document:
         book = xlrd.open_workbook(
             file_contents=data, formatting_info=True, on_demand=True, logfile=io.StringIO(), ragged_rows=True
         )
-        add_sheets(builder, _sheets(book))
+        unread = add_sheets(builder, _sheets(book))
     except _FAULTS as error:
         if "encrypted" in str(error):
             raise UnreadableError("The Excel workbook is encrypted.", "Save it without a password.") from error
         raise UnreadableError(
             "This is not an Excel workbook, or a damaged one.", "Open it and save it again as .xlsx."
         ) from error
-    return finished(builder, doc_id, title_of=no_title)
+    return finished(builder, doc_id, title_of=no_title, unread=unread)
 
 
 def _sheets(book: Book) -> Iterator[Sheet]:
     for place in range(book.nsheets):
         sheet = book.sheet_by_index(place)
-        if sheet.visibility == 0:
+        if sheet.visibility:
+            yield Sheet(sheet.name, {}, hidden=True)
+        else:
             merged = [Area(*bounds) for bounds in sheet.merged_cells]
             yield Sheet(sheet.name, {row: dict(_cells(book, sheet, row)) for row in range(sheet.nrows)}, merged)
         book.unload_sheet(place)

@@ -54,12 +54,12 @@ class BinaryWorkbook:
         self._formats = list(self._styles())
 
     def sheets(self) -> Iterator[Sheet]:
-        """Yield the sheets that are shown."""
+        """Yield the sheets, hidden ones without their rows."""
         for kind, body in self._records:
-            if kind == _SHEET and not _int(body, 0):  # others are hidden
-                relation = self._relations.get(_text(body, 8))
-                if relation and relation.kind == "worksheet":
-                    yield self._sheet(_text(body, 12 + 2 * _int(body, 8)), relation.target)
+            relation = self._relations.get(_text(body, 8)) if kind == _SHEET else None
+            if relation and relation.kind == "worksheet":
+                name = _text(body, 12 + 2 * _int(body, 8))
+                yield Sheet(name, {}, hidden=True) if _int(body, 0) else self._sheet(name, relation.target)
 
     def _part(self, kind: str) -> Iterator[_Record]:
         path = next((one.target for one in self._relations.values() if one.kind == kind), "")

@@ -48,10 +48,10 @@ def read_xlsx(data: bytes, doc_id: str, max_bytes: int) -> Document:
         builder = TextBuilder()
         path = package.related("", "officeDocument") or "xl/workbook.xml"
         workbook = BinaryWorkbook if path.endswith(".bin") else _Workbook
-        add_sheets(builder, workbook(package, path, Budget(MAX_CELLS, max_bytes // 8)).sheets())
+        unread = add_sheets(builder, workbook(package, path, Budget(MAX_CELLS, max_bytes // 8)).sheets())
     except (ValueError, LookupError, OverflowError, RecursionError) as error:
         raise package.damaged() from error
-    return finished(builder, doc_id, *package.properties(), title_of=no_title)
+    return finished(builder, doc_id, *package.properties(), title_of=no_title, unread=unread)
 
 
 class _Workbook:
@@ -68,8 +68,10 @@ class _Workbook:
         relations = self._package.relations(self._path)
         for one in self._root.iter(f"{_MAIN}sheet"):
             relation = relations.get(one.get(_ID, ""))
-            if relation and relation.kind == "worksheet" and one.get("state", "visible") == "visible":
-                yield self._sheet(one.get("name", ""), relation.target)
+            if relation and relation.kind == "worksheet":
+                name = one.get("name", "")
+                hidden = one.get("state", "visible") != "visible"
+                yield Sheet(name, {}, hidden=True) if hidden else self._sheet(name, relation.target)
 
     def _styles(self) -> list[tuple[str, bool]]:
         """Return each style of cells: the code of its format, and whether its type is bold."""

@@ -169,6 +169,7 @@ def test_statistics_have_an_evaluation_clients_names_and_ours() -> None:
     engine = an_engine()
     engine.corpus.bytes_on_disk = 700
     engine.corpus.ledger.note([SourceNote("bad.pdf", "/docs", "bad.pdf", failures=("It is damaged.",))])
+    engine.corpus.ledger.note([SourceNote("scan.pdf", "/docs", "scan.pdf", left_out=("Page 2.",))])
 
     reply = client_of(engine).get("/stats").json()
 
@@ -183,6 +184,7 @@ def test_statistics_have_an_evaluation_clients_names_and_ours() -> None:
         "leaves": 28,
         "failed_sources": 1,
         "failed": [{"source": "bad.pdf", "reasons": ["It is damaged."]}],
+        "left_out": [{"source": "scan.pdf", "reasons": ["Page 2."]}],
         "model": "fake",
         "precision": "fp32",
         "created_at": "2026-01-01T00:00:00+00:00",
