@@ -20,7 +20,6 @@ from index.corpus import Corpus, check_corpus_name, exists
 from index.disk import private_folder
 from index.documents.sources import SourceNote
 from index.documents.splitter import TreeSplitter
-from index.documents.store import Document
 from index.embedding.choice import LOOKED_AT, choose, is_misfit
 from index.folder_stores import open_folder
 from index.layout.lock import CorpusLock
@@ -32,7 +31,7 @@ from ingestion.pipeline.diff import FileReader
 from ingestion.pipeline.pipeline import BEAT_S, Pipeline, Report
 from ingestion.pipeline.prefetch import Prefetched
 from ingestion.reading.files import Skipped, SourceFile, list_files
-from ingestion.reading.reader import Reader
+from ingestion.reading.reader import Kept, Reader
 from ingestion.schema import RunOptions, Summary, Tell
 from settings import Settings
 
@@ -170,9 +169,11 @@ class _Run:
         how = {"images": limits.ocr, "hard_links": limits.hard_links}
         listed = partial(list_files, self.path, only=names, resolved=True, **how)
         totals, entries = _totals(listed(), self.stop), listed()
+        kept: Kept = {}
         if self.embeddings.chooses and not corpus.documents.count():
-            self._choose_model(corpus, listed(), totals)
-        return self.with_entries(corpus, entries, totals, whole=names is None and self.path.is_dir())
+            self._choose_model(corpus, listed(), totals, kept)
+        whole = names is None and self.path.is_dir()
+        return self.with_entries(corpus, entries, totals, whole=whole, kept={} if limits.ocr else kept)
 
     def with_entries(
         self,
@@ -181,23 +182,26 @@ class _Run:
         totals: tuple[int, int],
         *,
         whole: bool,
+        kept: Kept | None = None,
     ) -> Summary:
         """Ingest these entries; unless they are the whole root, what is not among them has not vanished."""
         root = self.path if self.path.is_dir() else self.path.parent
-        with self._means(corpus) as (reader, preparation):
+        with self._means(corpus, kept) as (reader, preparation):
             pipeline = Pipeline(corpus, reader, preparation, on_progress=self.on_progress, stop=self.stop)
             summary = pipeline.run(entries, str(root), self.options, totals, whole=whole)
         if self.embeddings.chooses:
             warn_of_misfit(corpus)
         return summary
 
-    def _choose_model(self, corpus: Corpus, entries: Iterable[SourceFile | Skipped], totals: tuple[int, int]) -> None:
-        """Give an empty corpus the model that fits the first documents; they are read for this alone, without OCR."""
+    def _choose_model(
+        self, corpus: Corpus, entries: Iterable[SourceFile | Skipped], totals: tuple[int, int], kept: Kept
+    ) -> None:
+        """Give an empty corpus the model that fits the first documents; they are read without OCR, and kept."""
         limits = self.settings.ingest.model_copy(update={"ocr": False})
         languages: Counter[str] = Counter()
         with Reader(limits, papers="topic" in self.options.metadata, stop=self.stop) as reader:
             files = (entry for entry in entries if isinstance(entry, SourceFile))
-            found = (item for file in files for item in reader.read(file) if isinstance(item, Document))
+            found = reader.keeping(files, kept)
             told = Report(Summary(corpus.name), totals, self.on_progress)
             with Prefetched(islice(found, LOOKED_AT), max_weight=1) as read:
                 for document in read.beating(BEAT_S):
@@ -212,7 +216,7 @@ class _Run:
         logger.info("Corpus %r is embedded with %s (%s).", corpus.name, choice.model, choice.reason)
 
     @contextmanager
-    def _means(self, corpus: Corpus) -> Iterator[tuple[FileReader, Preparation]]:
+    def _means(self, corpus: Corpus, kept: Kept | None) -> Iterator[tuple[FileReader, Preparation]]:
         """Open what reads files and makes trees and vectors: this process, or Ray's workers."""
         settings, embedding = self.settings, self.embeddings.recorded(corpus.manifest)
         papers = "topic" in self.options.metadata
@@ -224,7 +228,7 @@ class _Run:
         else:
             splitter = TreeSplitter(settings.chunk, embedding.model.count_tokens, embedding.passage_tokens)
             with (
-                Reader(settings.ingest, papers=papers, stop=self.stop) as reader,
+                Reader(settings.ingest, papers=papers, stop=self.stop, kept=kept) as reader,
                 Cutter(
                     settings.ingest, settings.chunk, embedding.model, embedding.passage_tokens, stop=self.stop
                 ) as cutter,

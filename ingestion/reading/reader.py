@@ -7,7 +7,7 @@ Parsing happens in a child process (`sandbox.py`), never in this one.
 
 import threading
 from base64 import b64decode
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, replace
 from functools import partial
 from importlib.util import find_spec
@@ -20,6 +20,7 @@ from index.documents.structure import Structure
 from ingestion.reading.containers import lost
 from ingestion.reading.files import SourceFile
 from ingestion.reading.format_table import TABLE, format_of
+from ingestion.reading.includes import is_including
 from ingestion.reading.options import ReadOptions
 from ingestion.reading.sandbox import TOO_LONG, Sandbox, TimeLeft
 from settings import IngestSettings
@@ -35,7 +36,13 @@ MEMBER_SHARE = 0.5
 # At least: the models of OCR take half of it.
 OCR_MEMORY_MB = 4096
 
+# A file of more records is read again.
+MAX_KEPT = 100
+
 T = TypeVar("T")
+Item = Document | LeftOut | UnreadableError
+Kept = dict[str, tuple[tuple[int, ...], list[Item]]]
+"""By a file's id: its state, and what was read of it."""
 
 
 class Reader:
@@ -48,6 +55,7 @@ class Reader:
         papers: read every text file as a paper, or an object of one (`paper.py`), by any name.
         parser: what the child process runs, as `module:function`.
         stop: once it is set, a read that is under way ends with RunStopped.
+        kept: of files that were read before; they are not read again unless they changed.
 
     Raises:
         SettingsError: OCR is on, and its extra is not installed.
@@ -60,12 +68,14 @@ class Reader:
         papers: bool = False,
         parser: str = PARSER,
         stop: threading.Event | None = None,
+        kept: Kept | None = None,
     ) -> None:
         if settings.ocr and find_spec("rapidocr") is None:
             raise SettingsError(
                 "RAG_INGEST__OCR needs the extra `ocr`.", "Install it: pip install -e '.[ocr]' -c constraints.txt"
             )
         self._timeout_s = settings.parse_timeout_s
+        self._kept = kept or {}
         size = (settings.max_file_bytes, settings.max_document_chars)
         self._options = ReadOptions(*size, papers=papers, ocr=settings.ocr)
         sandbox = partial(
@@ -87,7 +97,7 @@ class Reader:
         """Larger files are refused, unless they are streamed record by record."""
         return self._options.max_bytes
 
-    def read(self, file: SourceFile) -> Iterator[Document | LeftOut | UnreadableError]:
+    def read(self, file: SourceFile) -> Iterator[Item]:
         """Yield the documents of a file, in order; what cannot be read is yielded as the reason why.
 
         After a document stands what was left out of its text.
@@ -98,6 +108,10 @@ class Reader:
         All that lies in a file shares its time; what a member of it takes too long for is not read, and once the time
         is spent nor is the rest. No member is tried twice.
         """
+        state, items = self._kept.pop(file.doc_id, (None, []))
+        if state and state == _state(file):
+            yield from items
+            return
         sandbox, time_left = self._sandbox_of(file), self._time_for(file)
         whole_s, member_s = time_left.left_s, MEMBER_SHARE * time_left.left_s
         after = 0
@@ -127,6 +141,18 @@ class Reader:
                 return
         yield UnreadableError(f"More than {MAX_DEATHS} of its members ended the process for parsing.", "Unpack it.")
 
+    def keeping(self, files: Iterable[SourceFile], kept: Kept) -> Iterator[Document]:
+        """Yield the documents of files, and keep for another reader what was read of each whole file."""
+        for file in files:
+            state, items = _state(file), list[Item]()
+            for item in self.read(file):
+                if len(items) <= MAX_KEPT:
+                    items.append(item)
+                if isinstance(item, Document):
+                    yield item
+            if len(items) <= MAX_KEPT and not is_including(file.path):
+                kept[file.doc_id] = state, items
+
     def _time_for(self, file: SourceFile) -> TimeLeft:
         """Return the time of a file with all that lies in it; one too large to be held in memory has more."""
         named = format_of(file.path.name)
@@ -149,7 +175,16 @@ class Reader:
         return self._ocr_sandbox if pictured and self._ocr_sandbox else self._sandbox
 
 
-def _revive(item: dict[str, Any]) -> Document | LeftOut | UnreadableError:
+def _state(file: SourceFile) -> tuple[int, ...]:
+    """Return what changes when a file does; () if it is gone."""
+    try:
+        found = file.path.stat()
+    except OSError:
+        return ()
+    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
+def _revive(item: dict[str, Any]) -> Item:
     if "left_out" in item:
         return LeftOut(*item["left_out"])
     if "unreadable" in item:

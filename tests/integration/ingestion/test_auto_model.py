@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,6 +16,7 @@ from index.documents.store import Document
 from index.layout.manifest import Manifest
 from ingestion.build import ingest
 from ingestion.maintenance.reembed import reembed
+from ingestion.reading.sandbox import Sandbox
 from ingestion.schema import RunOptions
 from query_engine.build import Engines
 from query_engine.inquiry import Inquiry
@@ -167,3 +169,27 @@ def test_an_engine_that_is_open_follows_the_model_of_its_corpus(
 def test_documents_that_come_with_a_question_choose_too(engines: Engines, language: str, multilingual: bool) -> None:
     with engines.for_documents([Document("one", "One", TEXTS[language])]) as engine:
         assert (engine.corpus.manifest.model == "multilingual") is multilingual
+
+
+def test_the_files_that_the_model_is_chosen_by_are_read_once(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write(tmp_path / "files", "en", "de", "fr")
+    asked: list[str] = []
+    items = Sandbox.items
+
+    def recorded(self: Sandbox, request: dict[str, Any], *rest: Any) -> Any:
+        name = request.get("doc_id", "")  # else it is a text to cut
+        asked.append(name)
+        yield from items(self, request, *rest)
+        if name == "02.txt":  # the first changes after it was read
+            (folder / "00.txt").write_text(f"{TEXTS['es']} anew")
+
+    monkeypatch.setattr(Sandbox, "items", recorded)
+    summary = ingest(folder, settings, corpus="once")
+
+    assert sorted(filter(None, asked)) == ["00.txt", "00.txt", "01.txt", "02.txt"]
+    assert summary.new == 3
+    opening = build.Embeddings(settings).of("once").opening_manifest()
+    with closing(build.open_corpus("once", settings, opening)) as corpus:
+        assert "anew" in "".join(document.text for document in corpus.documents.each())
