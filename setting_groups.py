@@ -458,6 +458,11 @@ class AnswerSettings(Group):
     low_confidence: float = Field(
         0.8, ge=0, le=1, description="Below this confidence a quoted answer carries the warning `low_confidence`."
     )
+    reader: str | None = Field(
+        None,
+        description="Question answering model of transformers that reads in place of the packaged reader: local folder "
+        "or hub id.",
+    )
     decline: Literal["explain", "exact"] = Field(
         "explain",
         description="Reply to a declined question: `explain` adds what was missing and the closest places, `exact` is "

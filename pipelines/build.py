@@ -18,7 +18,6 @@ from pipelines.services import Engines, Services
 from pipelines.tasks.queue import TaskQueue
 from pipelines.tasks.store import FILE_NAME, TaskStore
 from query_engine.build import Engines as LoadedEngines
-from query_engine.reader.model import shipped_reader
 from settings import Settings
 
 CACHE_NAME = "rows.sqlite"
@@ -108,7 +107,7 @@ def services_of(engines: LoadedEngines, settings: Settings) -> Services:
         embedding_name=lambda: str(engines.embedding.manifest.identity.fingerprint()),
         reranker=lambda: engines.reranker,
         model=lambda: engines.query_model,
-        reader=shipped_reader,
+        reader=lambda: engines.passage_reader,
     )
 
 

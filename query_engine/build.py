@@ -15,6 +15,7 @@ from typing import Any
 from llama_index.core.base.embeddings.base import BaseEmbedding
 
 from errors import (
+    INSTALL_TORCH,
     CorpusError,
     IndexDamagedError,
     IndexMismatchError,
@@ -25,6 +26,7 @@ from errors import (
     StoreUnavailableError,
     TooManyCorporaError,
     UnknownCorpusError,
+    packages_for,
 )
 from index.build import Embedding, Embeddings, open_corpus, servers_of
 from index.corpus import ALL, Corpus, corpus_names, exists, member_names
@@ -44,7 +46,7 @@ from query_engine.llms.helper import ASIDE_S, PromptHelper
 from query_engine.question.condense import Condenser
 from query_engine.question.decompose import Planner
 from query_engine.reader.leaves import stored_documents
-from query_engine.reader.model import shipped_reader
+from query_engine.reader.model import PassageReader, shipped_reader
 from query_engine.reader.reading import LeafReader
 from query_engine.retrieval.expansion import build_expansions, check_expansion
 from query_engine.retrieval.leaf_texts import leaf_texts
@@ -80,6 +82,7 @@ class Engines:
 
     Attributes:
         embeddings: the models of the corpora, each loaded once.
+        passage_reader: reads what was found.
 
     Raises:
         ModelError: a model is missing or damaged.
@@ -95,7 +98,7 @@ class Engines:
         self._loaded(self.embeddings.of(settings.index.corpus))  # now, so that a missing model stops the start
         check_expansion(settings)
         self._language_models = build_language_models(settings)
-        self._passage_reader = shipped_reader()
+        self.passage_reader = _passage_reader(settings)
         self._model = self._language_models.query_model
         self._reranker = build_reranker(settings, self._model)
         self._open_engines = LeasePool(self._open, _close, OPEN_CORPORA, open_files.has_room_for)
@@ -451,7 +454,7 @@ class Engines:
         answer = self._settings.answer
         documents = stored_documents(corpus.documents)
         embedder = FollowedEmbedding(lambda: [self._loaded(self.embeddings.recorded(one)) for one in corpus.models()])
-        reader = LeafReader(self._passage_reader, documents, corpus.lexical_index, embedder)
+        reader = LeafReader(self.passage_reader, documents, corpus.lexical_index, embedder)
         quoting = ExtractiveSynthesizer(reader)
         settings = self._settings
         # A language model decides itself whether the passages answer.
@@ -495,6 +498,15 @@ class Engines:
         # The title often says what the leaf is about: a company, a year, a person.
         texts_of = partial(leaf_texts, corpus.documents, titled=True)
         return RetrievalPipeline(expansions, Reranking(self._reranker, texts_of, self._settings.rerank))
+
+
+def _passage_reader(settings: Settings) -> PassageReader:
+    """Return the reader of the settings, the shipped one by default."""
+    if settings.answer.reader is None:
+        return shipped_reader()
+    with packages_for("RAG_ANSWER__READER", INSTALL_TORCH):
+        from query_engine.reader.extractor import SpanExtractor  # noqa: PLC0415  # imports PyTorch
+    return SpanExtractor(settings.answer.reader)
 
 
 def _close(engine: Engine) -> None:

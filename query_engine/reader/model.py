@@ -142,21 +142,25 @@ def encode(tokenizer: Tokenizer, question: str, passages: Sequence[PassageText])
 
 def scores_of(passage: PassageText, encoding: Encoding, logits: npt.NDArray[np.float32]) -> Scores:
     """Return a passage's scores from its logits, shape (tokens or more, 3)."""
+    places = unit_tokens(passage, encoding)
+    units = tuple(float(logits[of_unit, ANSWERS].mean()) if of_unit else -math.inf for of_unit in places)
+    return Scores(float(logits[0, ANSWERS]), units)
+
+
+def unit_tokens(passage: PassageText, encoding: Encoding) -> list[list[int]]:
+    """Return for each unit the places of its tokens; none for units beyond the window."""
     skipped = len(_prefix(passage))
-    sums = np.zeros(len(passage.units))
-    counts = np.zeros(len(passage.units))
+    found: list[list[int]] = [[] for _ in passage.units]
     unit = 0
-    for place, (kind, (first, last)) in enumerate(zip(encoding.type_ids, encoding.offsets, strict=True)):
-        if kind != 1 or last <= first or first < skipped:
+    for place, (sequence, (first, last)) in enumerate(zip(encoding.sequence_ids, encoding.offsets, strict=True)):
+        if sequence != 1 or last <= first or first < skipped:
             continue
         start, end = first - skipped, last - skipped
         while unit < len(passage.units) and passage.units[unit][1] <= start:
             unit += 1
         if unit < len(passage.units) and passage.units[unit][0] <= start and end <= passage.units[unit][1]:
-            sums[unit] += logits[place, ANSWERS]
-            counts[unit] += 1
-    units = np.where(counts > 0, sums / np.maximum(counts, 1), -math.inf)
-    return Scores(float(logits[0, ANSWERS]), tuple(units.tolist()))
+            found[unit].append(place)
+    return found
 
 
 def _prefix(passage: PassageText) -> str:

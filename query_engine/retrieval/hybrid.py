@@ -46,15 +46,16 @@ class _ByWords:
         terms: what was looked for, with weights.
         leaves: leaf -> BM25, best first.
         held: leaf -> which of the terms its own text holds.
-        named: for each thing that may be a document's name, the rarity of its forms among names, and its words' number;
-            everyday words only of a question for a section.
+        named: for each thing that may be a document's name, the rarity of its forms among names, its words' number,
+            and the everyday word that it is, else "". Such words count only in a question for a section, where a name
+            has them as they are: "require" does not name "Requirements".
         codes: the question's identifiers that some leaf names letter by letter.
     """
 
     terms: Mapping[str, float] = field(default_factory=dict)
     leaves: Mapping[str, float] = field(default_factory=dict)
     held: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    named: Sequence[tuple[Mapping[str, float], int]] = ()
+    named: Sequence[tuple[Mapping[str, float], int, str]] = ()
     codes: Sequence[Identifier] = ()
 
 
@@ -162,10 +163,12 @@ class LeafRetriever(BaseRetriever):
         hits = self._distinct(lambda top_k: words.search(terms, sorted(names), top_k, versions=query.versions), query)
         # A page called "Backup" is not what each question about a backup asks for; a section is one of a document.
         in_section = any(code.is_section for code in exact)
+        words_of = {name: name.words[0].lower() for name in called}
+        everyday = {name: word for name, word in words_of.items() if name.count == 1 and in_dictionary(word)}
         named = [
-            (forms, name.count)
+            (forms, name.count, everyday.get(name, ""))
             for name, forms in called.items()
-            if in_section or name.count > 1 or not in_dictionary(name.words[0].lower())
+            if in_section or name not in everyday
         ]
         hits |= {name: 0.0 for name in sorted(frozenset[str]().union(*exact.values())) if name not in hits}
         return _ByWords(terms, hits, words.held(terms, hits), named, tuple(exact))
@@ -199,17 +202,18 @@ class LeafRetriever(BaseRetriever):
         return held
 
     def _called(
-        self, documents: Iterable[StoredDocument], named: Sequence[tuple[Mapping[str, float], int]]
+        self, documents: Iterable[StoredDocument], named: Sequence[tuple[Mapping[str, float], int, str]]
     ) -> dict[str, float]:
         """Return version -> how much of the question names the document: the rarity of each thing that does."""
-        forms = frozenset[str]().union(*(weights for weights, _ in named))
+        forms = frozenset[str]().union(*(weights for weights, _, _ in named))
         called = {}
         for document in documents:
             names = forms & self._corpus.lexical_index.name_terms(document.title, document.doc_id).names
             called[document.version] = float(
                 sum(
                     count * max((weights[term] for term in weights.keys() & names), default=0.0)
-                    for weights, count in named
+                    for weights, count, everyday in named
+                    if not everyday or everyday in WORD.findall(f"{document.title} {document.doc_id}".lower())
                 )
                 if names
                 else 0

@@ -22,6 +22,26 @@ def make_encoder(folder: Path, tokenizer_folder: Path, pooling: str = "mean") ->
     return folder
 
 
+def make_extractor(folder: Path, tokenizer_folder: Path) -> Path:
+    """Write a one-layer BERT that scores each token as the first and as the last of an answer; return its folder."""
+    import torch  # noqa: PLC0415
+    from transformers import BertConfig, BertForQuestionAnswering  # noqa: PLC0415
+
+    torch.manual_seed(0)
+    config = BertConfig(
+        vocab_size=30522,
+        hidden_size=32,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=64,
+        initializer_range=0.5,
+    )
+    BertForQuestionAnswering(config).save_pretrained(folder)
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        shutil.copy(tokenizer_folder / name, folder)
+    return folder
+
+
 def make_cross_encoder(folder: Path, tokenizer_folder: Path, outputs: int = 1) -> Path:
     """Write a one-layer BERT that gives `outputs` numbers for a pair of texts; return its folder."""
     import torch  # noqa: PLC0415

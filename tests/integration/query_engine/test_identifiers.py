@@ -24,6 +24,7 @@ TEXTS = {
     "board.md": "# Board of 6 May 2020\n\nThe board met in the old hall.\n",
     "vouchers.md": "# Voucher no. 3391\n\nIt is worth 15 crowns.\n",
     "quarters.md": "# Turnover\n\nIn Q1 it was 61 crowns. In Q2 it was 64 crowns.\n",
+    "fencing-regulations.md": "# Fencing\n\nA fence needs posts.\n",
     "deed.md": "# Deed\n\n8.1 The seller leaves the stove.\n\n8.9 The buyer pays the notary.\n",
 }
 
@@ -52,6 +53,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
         ("Who is desk 3.71 for?", "Bea", "Ravi"),
         ("What does § 6 say?", "Nor do widows", "crowns"),  # a board of 6 May is not its document
         ("Was regelt § 4?", "two crowns", "Pupils"),
+        ("What does § 6 regulate?", "Nor do widows", "fence"),  # not in the regulations of fencing
         ("What does section 2 of the contract say?", "It rises in May", "Ferro"),
         ("What was the turnover in Q2?", "64 crowns", "Pupils"),
         ("How much is voucher 3391 worth?", "15 crowns", "Pupils"),
