@@ -189,6 +189,7 @@ function Place({ place, open, shown }) {
     <strong>${place.number ? `${place.number}. ` : ""}${place.title}${place.corpus && html` <small>${place.corpus}</small>`}${path && html` <small>${path}</small>`}</strong><span>${place.quote}</span></button>`;
 }
 
+const absolute = (url) => new URL(url, location).href;
 const same = (one, other) => Boolean(one && other && one.corpus === other.corpus && one.doc_id === other.doc_id && one.start === other.start);
 
 // `j` and `k` walk through the sources of the last answer.
@@ -208,16 +209,27 @@ function useSources(citations, shown, open) {
 function Copy({ reply }) {
   const [done, setDone] = useState(false);
   const copy = async () => {
-    await navigator.clipboard.writeText(asMarkdown(reply));
+    await copyText(asMarkdown(reply));
     setDone(true);
     setTimeout(() => setDone(false), 2000);
   };
   return html`<button class="quiet" onClick=${copy} aria-live="polite">${done ? t("copied") : t("copy")}</button>`;
 }
 
+// Browsers give the clipboard to pages over https alone; on plain http a selection can still be copied.
+async function copyText(text) {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  const area = document.createElement("textarea");
+  area.value = text;
+  document.body.append(area);
+  area.select();
+  document.execCommand("copy");
+  area.remove();
+}
+
 function asMarkdown({ message, citations }) {
-  const urls = new Map(citations.map(({ number, url }) => [String(number), url]).reverse());
+  const urls = new Map(citations.map(({ number, url }) => [String(number), absolute(url)]).reverse());
   const text = message.replace(/(`+)[^]*?\1|\[(\d+)\]/g, (mark, code, n) => (urls.has(n) ? `[[${n}]](${urls.get(n)})` : mark));
   const first = citations.filter((one, index) => citations.findIndex(({ number }) => number === one.number) === index);
-  return `${text}\n\n${first.map(({ number, title, url }) => `${number}. [${title}](${url})`).join("\n")}\n`;
+  return `${text}\n\n${first.map(({ number, title, url }) => `${number}. [${title}](${absolute(url)})`).join("\n")}\n`;
 }

@@ -19,24 +19,27 @@ import { Search } from "./search.js";
 import { get, signOut } from "./service.js";
 import { recall, remember } from "./storage.js";
 import { otherLanguage, t } from "./texts.js";
-import { html, render, useCallback, useEffect, useRef, useState } from "./vendor/htm-preact.js";
+import { html, render, useEffect, useMemo, useRef, useState } from "./vendor/htm-preact.js";
 
 const VIEWS = { ask: Ask, retrieve: Search, compare: Compare, documents: Documents, pipelines: Pipelines, evaluate: Evaluate };
 const NEED_DOCUMENTS = ["ask", "retrieve", "compare", "pipelines"];
 const ONE_CORPUS = ["documents", "pipelines"];
+const KEPT = ["ask", "documents"]; // answers, drafts and uploads go on while another view is shown
+const PLACE = ["doc_id", "start", "end", "corpus", "number", "label"]; // of a source, in the address
 const NEW_CORPUS = "+", SOME = "++"; // no corpora have these names
 
 function App() {
   const [config, setConfig] = useState(null);
   const [failure, setFailure] = useState("");
   const [corpus, setCorpus] = useState(recall("corpus", ""));
-  const [view, query] = useAddress();
-  const [shown, setShown] = useState(null);
+  const [{ view, query }, go] = useAddress();
+  const [shown, show, showNothing] = usePane(view, query, go);
   const [bare, setBare] = useState(""); // the corpus that exists and holds no documents
   const [naming, setNaming] = useState(false);
   const [choosing, setChoosing] = useState(false);
   const [, redraw] = useState(0);
   const keys = useRef(null);
+  const kept = useRef([]); // the views that stay, {name, corpus}
 
   // Both at once: a view that is drawn for another corpus first would keep what it then forgets.
   const load = () => get("ui/config").then((found) => {
@@ -49,10 +52,9 @@ function App() {
     if (!config?.corpora.includes(corpus)) return;
     get("documents", { corpus, limit: 1 }).then(({ documents }) => setBare(documents.length ? "" : corpus), () => {});
   }, [config, corpus, view]);
-  useEffect(() => setShown(null), [view]);
   const choose = (name) => {
     setCorpus(name);
-    setShown(null);
+    showNothing();
     remember("corpus", name);
   };
   const make = (name) => {
@@ -60,17 +62,26 @@ function App() {
     choose(name);
     location.hash = "#documents";
   };
-  const [show, close] = usePane(setShown);
-  useKeys(keys, close);
+  const close = () => show(null);
+  const closing = useRef(close);
+  closing.current = close;
+  useKeys(keys, () => closing.current());
+  useScrolls(view);
   // As index.html has it, so that nothing moves when the page takes over.
   if (!config) return html`<header class="bar"><span class="brand"><img src="ui/static/icon.svg" alt="" width="22" height="22" />Treeline</span></header>
     <main class="narrow" aria-busy=${String(!failure)}>${failure && html`<p class="problem" role="alert">${failure}</p>`}</main>`;
-  const View = VIEWS[view];
   const corpora = members(corpus, config.corpora);
   const several = corpora.length > 1;
   const exists = thereAre(corpora, config.corpora);
   const names = exists ? choices(config.corpora, corpus) : [corpus, ...config.corpora];
+  const isShown = (one) => one.name === view && one.corpus === corpus;
+  const drawn = (one) => html`<${VIEWS[one.name]} key="${one.name} ${one.corpus}" ...${{ config, show, showNothing, corpus: one.corpus, active: isShown(one),
+    corpora: members(one.corpus, config.corpora), query: isShown(one) ? query : new URLSearchParams(), shown: isShown(one) ? shown : null }} />`;
   const empty = NEED_DOCUMENTS.includes(view) ? !exists || bare === corpus : view === "documents" && !exists;
+  const here = { name: view, corpus };
+  const isChoosing = several && ONE_CORPUS.includes(view);
+  const isDrawn = !isChoosing && (!empty || view === "pipelines");
+  if (isDrawn && KEPT.includes(view) && !kept.current.some(isShown)) kept.current.push(here);
   return html`
     <a class="skip" href="#content" onClick=${skip}>${t("skip")}</a>
     <header class="bar">
@@ -98,8 +109,9 @@ function App() {
     <div class=${shown ? "room two" : "room"}>
       <main id="content" tabindex="-1"><h1 class="hidden">${config.title}: ${t(view)}</h1>${empty
         && html`<${Empty} key="empty ${corpus}" config=${config} corpus=${corpus} ready=${() => load().then(() => { setBare(""); location.hash = "#ask"; })} />`}
-      ${several && ONE_CORPUS.includes(view) ? html`<p class="lead">${t("oneCorpus")}</p><p class="actions">${corpora.map((name) => html`<button onClick=${() => choose(name)}>${name}</button>`)}</p>`
-        : (!empty || view === "pipelines") && html`<${View} key=${corpus} ...${{ config, corpus, corpora, query, show, shown }} />`}</main>
+      ${isChoosing && html`<p class="lead">${t("oneCorpus")}</p><p class="actions">${corpora.map((name) => html`<button onClick=${() => choose(name)}>${name}</button>`)}</p>`}
+      ${kept.current.map((one) => html`<div key="kept ${one.name} ${one.corpus}" class="view" hidden=${!isDrawn || !isShown(one)}>${drawn(one)}</div>`)}
+      ${isDrawn && !KEPT.includes(view) && drawn(here)}</main>
       ${shown && html`<${Evidence} key=${`${shown.corpus ?? ""} ${shown.doc_id} ${shown.start}`} place=${shown} asked=${corpus} close=${close} />`}
     </div>
     ${naming && html`<${Naming} title=${t("corpusName")} pattern="[a-z0-9][a-z0-9_\\-]{0,62}" hint=${t("corpusNameHint")} yes=${make} no=${() => setNaming(false)} />`}
@@ -116,43 +128,66 @@ function skip(event) {
   document.getElementById("content").focus();
 }
 
-// The pane is an entry of the browser's history, so that Back closes it; where the focus was, it returns.
-function usePane(setShown) {
+// The source beside a view stands in the address: Back, Forward and a reload find it; where the focus was, it returns.
+function usePane(view, query, go) {
   const from = useRef(null);
-  const show = useCallback((place) => {
-    if (place) {
-      from.current = { element: document.activeElement, hash: location.hash };
-      if (!history.state?.pane) history.pushState({ pane: true }, "");
-    } else if (history.state?.pane) {
-      history.back();
-    }
-    setShown(place);
-  }, []);
+  const last = useRef(null); // with all that is known of it
+  const address = String(query);
+  const shown = useMemo(() => placeIn(query, last.current), [address]);
+  const put = (place, kind) => {
+    const now = location.hash.split("?")[1] ?? "";
+    const wanted = new URLSearchParams(now);
+    for (const name of view === "ask" ? ["q", ...PLACE] : PLACE) wanted.delete(name);
+    for (const name of place ? PLACE : []) if (place[name] !== undefined && place[name] !== null) wanted.set(name, place[name]);
+    if (place && !shown) from.current = document.activeElement;
+    last.current = place;
+    if (String(wanted) !== String(new URLSearchParams(now))) go(view, wanted, kind);
+  };
   useEffect(() => {
-    const back = () => {
-      setShown(null);
-      if (from.current?.hash === location.hash) from.current.element?.focus();
-      from.current = null;
-    };
-    addEventListener("popstate", back);
-    return () => removeEventListener("popstate", back);
-  }, []);
-  return [show, () => show(null)];
+    if (shown) return;
+    if (from.current?.isConnected) from.current.focus();
+    from.current = null;
+  }, [shown]);
+  useEffect(() => { from.current = null; }, [view]);
+  return [shown, (place) => put(place, "pushState"), () => put(null, "replaceState")];
 }
 
-// `#retrieve?q=…` -> ["retrieve", URLSearchParams]
+function placeIn(query, last) {
+  if (!query.has("doc_id")) return null;
+  if (last && PLACE.every((name) => String(last[name] ?? "") === (query.get(name) ?? ""))) return last;
+  const place = Object.fromEntries(PLACE.filter((name) => query.has(name)).map((name) => [name, query.get(name)]));
+  for (const name of ["start", "end", "number"]) if (name in place) place[name] = Number(place[name]);
+  return place;
+}
+
+// `#retrieve?q=…` -> {view: "retrieve", query: URLSearchParams}
 function useAddress() {
   const read = () => {
     const [name, rest = ""] = location.hash.slice(1).split("?");
-    return [name in VIEWS ? name : "ask", new URLSearchParams(rest)];
+    return { view: name in VIEWS ? name : "ask", query: new URLSearchParams(rest) };
   };
   const [address, setAddress] = useState(read);
+  const changed = () => setAddress(read());
+  const go = (view, query, kind) => {
+    history[kind](null, "", String(query) ? `#${view}?${query}` : `#${view}`);
+    changed();
+  };
   useEffect(() => {
-    const changed = () => setAddress(read());
     addEventListener("hashchange", changed);
     return () => removeEventListener("hashchange", changed);
   }, []);
-  return address;
+  return [address, go];
+}
+
+// A view is shown again where it was left.
+function useScrolls(view) {
+  const left = useRef({});
+  useEffect(() => {
+    if (view in left.current) scrollTo(0, left.current[view]);
+    const scrolled = () => { left.current[view] = scrollY; };
+    addEventListener("scroll", scrolled);
+    return () => removeEventListener("scroll", scrolled);
+  }, [view]);
 }
 
 function useKeys(keys, close) {
@@ -169,7 +204,7 @@ function useKeys(keys, close) {
       if (event.target.closest("input, textarea, select, [contenteditable]")) return;
       if (event.key === "/") {
         event.preventDefault();
-        document.querySelector("[data-question]")?.focus();
+        [...document.querySelectorAll("[data-question]")].find((one) => one.offsetParent)?.focus();
       } else if (event.key === "?") {
         keys.current?.showModal();
       } else if (event.key === "j" || event.key === "k") {

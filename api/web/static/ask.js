@@ -1,41 +1,46 @@
 // The view of questions and answers: conversations that stream, with their filters.
 // Flow: app.js -> here -> POST /query/stream; one exchange is drawn by answer.js. What was said stays in this browser:
-// `talks.CORPUS` lists the conversations of a corpus, or of several together, the newest first, `talk.CORPUS.ID` holds one.
+// `talks.CORPUS.ID` names a conversation with a corpus, or several together, `talk.CORPUS.ID.ID` holds one exchange of it,
+// so that two tabs do not overwrite each other's. Ids are times: their order is that of what they name.
 
 import { Answer } from "./answer.js";
 import { Confirm, Naming } from "./dialogs.js";
 import { begun, grown, play } from "./exchange.js";
 import { asFilters, Filters, NO_FILTERS } from "./filters.js";
-import { forget, recall, remember } from "./storage.js";
+import { forget, recall, recallAll, remember, watch } from "./storage.js";
 import { t } from "./texts.js";
 import { html, useEffect, useReducer, useRef, useState } from "./vendor/htm-preact.js";
 
 const KEPT_EXCHANGES = 20;
 const NAME_CHARS = 100;
-const newId = () => Date.now().toString(36);
+const newId = () => Date.now().toString(36) + Math.random().toString(36).slice(2, 5);
+const talksOf = (corpus) => recallAll(`talks.${corpus}.`).reverse().map(([id, name]) => ({ id, name }));
+const exchangesOf = (corpus, id) => recallAll(`talk.${corpus}.${id}.`).map(([, exchange]) => exchange);
 
 export function Ask(props) {
   const { corpus, show } = props;
-  const [talks, setTalks] = useState(() => recall(`talks.${corpus}`, [])); // [{id, name}]
+  const [talks, setTalks] = useState(() => talksOf(corpus)); // [{id, name}], the newest first
   const [id, setId] = useState(() => talks[0]?.id ?? newId());
-  const keep = (changed) => {
-    setTalks(changed);
-    remember(`talks.${corpus}`, changed);
+  const load = () => setTalks(talksOf(corpus));
+  useEffect(() => watch(`talks.${corpus}.`, load), []);
+  const rename = (talk, name) => {
+    remember(`talks.${corpus}.${talk.id}`, name);
+    load();
   };
   const open = (other) => {
     show(null);
     setId(other);
   };
-  const begin = (question) => talks.some((one) => one.id === id) || keep([{ id, name: question.slice(0, NAME_CHARS) }, ...talks]);
-  const rename = (talk, name) => keep(talks.map((one) => (one.id === talk.id ? { ...one, name } : one)));
+  const begin = (question) => talks.some((one) => one.id === id) || rename({ id }, question.slice(0, NAME_CHARS));
   const remove = (talk) => {
-    forget(`talk.${corpus}.${talk.id}`);
-    keep(talks.filter((one) => one.id !== talk.id));
+    forget(`talk.${corpus}.${talk.id}.`);
+    forget(`talks.${corpus}.${talk.id}`);
+    load();
     if (talk.id === id) open(newId());
   };
   const forgetAll = () => {
     forget();
-    setTalks([]);
+    load();
     open(newId());
   };
   return html`${talks.length > 0 && html`<${Talks} ...${{ talks, id, open, rename, remove, forgetAll }} />`}
@@ -56,8 +61,8 @@ function Talks({ talks, id, open, rename, remove, forgetAll }) {
       yes=${() => { doomed === "all" ? forgetAll() : remove(doomed); done(); }} />`}`;
 }
 
-function Talk({ config, corpus, corpora, query, show, shown, id, begin, renew }) {
-  const [exchanges, tell] = useReducer(told, null, () => recall(`talk.${corpus}.${id}`, []));
+function Talk({ config, corpus, corpora, query, show, showNothing, shown, active, id, begin, renew }) {
+  const [exchanges, tell] = useReducer(told, null, () => exchangesOf(corpus, id));
   const [full, setFull] = useState(false);
   const [filters, setFilters] = useState(NO_FILTERS);
   const [mode, setMode] = useState(config.mode);
@@ -66,29 +71,34 @@ function Talk({ config, corpus, corpora, query, show, shown, id, begin, renew })
   const [topK, setTopK] = useState(""); // passages read; the service's own number if empty
   const [text, setText] = useState("");
   const running = useRef(null);
+  const own = useRef(""); // the exchange that was asked here
+  const talk = useRef(null);
   const box = useRef(null);
   const last = exchanges[exchanges.length - 1];
   const busy = Boolean(last && last.state === "running");
 
+  useEffect(() => () => running.current?.abort(), []);
   useEffect(() => {
+    if (!active) return undefined;
     const stop = () => running.current?.abort();
     addEventListener("treeline-stop", stop);
-    box.current?.focus({ preventScroll: true });
-    const wanted = query.get("q");
-    if (wanted && location.hash.includes("?")) { // asked once
-      history.replaceState(null, "", "#ask");
-      submit(wanted);
-    }
-    return () => {
-      removeEventListener("treeline-stop", stop);
-      stop();
-    };
-  }, []);
+    if (!shown) box.current?.focus({ preventScroll: true });
+    return () => removeEventListener("treeline-stop", stop);
+  }, [active]);
+  const wanted = query.get("q");
   useEffect(() => {
-    if (!exchanges.length) return;
-    const kept = exchanges.slice(-KEPT_EXCHANGES).map((one) => (one.state === "running" ? { ...one, state: "stopped" } : one));
-    setFull(!remember(`talk.${corpus}.${id}`, kept));
+    if (!wanted) return;
+    showNothing(); // and the question leaves the address: it is asked once
+    submit(wanted);
+  }, [wanted]);
+  useEffect(() => watch(`talk.${corpus}.${id}.`, () => tell({ type: "kept", exchanges: exchangesOf(corpus, id) })), []);
+  useEffect(() => {
+    if (!own.current) return;
+    for (const old of exchanges.slice(0, -KEPT_EXCHANGES)) forget(`talk.${corpus}.${id}.${old.id}`);
+    const one = exchanges.find((each) => each.id === own.current);
+    if (one) setFull(!remember(`talk.${corpus}.${id}.${one.id}`, one.state === "running" ? { ...one, state: "stopped" } : one));
   }, [busy, exchanges.length]);
+  useEffect(() => { talk.current.querySelector(".exchange:last-of-type")?.scrollIntoView({ block: "start" }); }, []);
 
   async function submit(question) {
     const wording = question.trim();
@@ -98,7 +108,8 @@ function Talk({ config, corpus, corpora, query, show, shown, id, begin, renew })
     setText("");
     begin(wording);
     show(null);
-    tell({ type: "asked", question: wording });
+    own.current = newId();
+    tell({ type: "asked", id: own.current, question: wording });
     const body = { question: wording, corpus, turns: turns(exchanges), filters: asFilters(filters), mode, top_k: topK === "" ? undefined : topK,
       writer: writer === usual ? undefined : writer };
     await play(body, control.signal, tell);
@@ -106,7 +117,7 @@ function Talk({ config, corpus, corpora, query, show, shown, id, begin, renew })
   }
 
   return html`
-    <div class="talk">
+    <div class="talk" ref=${talk}>
       ${!exchanges.length && html`<p class="lead">${t("welcome")}</p>
         <${Presets} ...${{ config, corpus }} choose=${submit} />`}
       ${full && html`<p class="note" role="status">${t("storageFull")}</p>`}
@@ -116,8 +127,7 @@ function Talk({ config, corpus, corpora, query, show, shown, id, begin, renew })
       )}
     </div>
     <form class="composer" onSubmit=${(event) => { event.preventDefault(); submit(text); }}>
-      <label class="hidden" for="question">${t("question")}</label>
-      <textarea id="question" data-question rows="2" maxlength="10000" ref=${box} value=${text} placeholder=${t("placeholder")}
+      <textarea id=${active ? "question" : undefined} aria-label=${t("question")} data-question rows="2" maxlength="10000" ref=${box} value=${text} placeholder=${t("placeholder")}
         onInput=${(event) => setText(event.target.value)}
         onKeyDown=${(event) => {
           if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
@@ -142,13 +152,12 @@ function Talk({ config, corpus, corpora, query, show, shown, id, begin, renew })
 }
 
 function told(exchanges, message) {
-  if (message.type === "asked") {
-    const id = 1 + (exchanges[exchanges.length - 1]?.id ?? 0);
-    return [...exchanges, { id, ...begun(message.question) }];
+  if (message.type === "asked") return [...exchanges, { id: message.id, ...begun(message.question) }];
+  if (message.type === "kept") {
+    const running = exchanges.filter(({ state }) => state === "running");
+    return [...message.exchanges.filter(({ id }) => !running.some((one) => one.id === id)), ...running];
   }
-  const last = exchanges[exchanges.length - 1];
-  if (!last || last.state !== "running") return exchanges;
-  return [...exchanges.slice(0, -1), grown(last, message)];
+  return exchanges.map((one) => (one.state === "running" ? grown(one, message) : one));
 }
 
 function turns(exchanges) {

@@ -5,12 +5,12 @@ import { Confirm } from "./dialogs.js";
 import { forgetDocuments } from "./evidence.js";
 import { documentPath, get, post, remove } from "./service.js";
 import { number, size, t } from "./texts.js";
-import { Bring, Job, unfinished, Upload, useJob } from "./upload.js";
+import { Bring, unfinished, Upload, useJob, Work } from "./upload.js";
 import { html, useEffect, useRef, useState } from "./vendor/htm-preact.js";
 
 const PAGE = 100;
 
-export function Documents({ config, corpus, show, shown }) {
+export function Documents({ config, corpus, show, shown, active }) {
   const [counted, setCounted] = useState(null);
   const [rows, setRows] = useState([]);
   const [next, setNext] = useState(null);
@@ -39,7 +39,8 @@ export function Documents({ config, corpus, show, shown }) {
     load();
     get("stats", { corpus }).then(setCounted, (error) => setFailure(error.message));
   };
-  useEffect(refresh, []);
+  const work = useJob(corpus, refresh);
+  useEffect(() => { if (active) refresh(); }, [active]);
   useEffect(() => {
     if (!counted) return undefined;
     const waiting = setTimeout(() => load(), 200);
@@ -59,18 +60,19 @@ export function Documents({ config, corpus, show, shown }) {
   };
   return html`
     ${counted && html`<p class="lead">${t("listHint", { n: number(counted.documents), size: size(counted.size_bytes) })}</p>`}
-    ${counted && html`<${Health} counted=${counted} corpus=${corpus} done=${refresh} />`}
-    ${config.upload.max_bytes > 0 && html`<${Upload} limits=${config.upload} corpus=${corpus} done=${refresh} />`}
-    <${Bring} config=${config} corpus=${corpus} done=${refresh} />
+    ${counted && html`<${Health} counted=${counted} corpus=${corpus} work=${work} />`}
+    ${config.upload.max_bytes > 0 && html`<${Upload} limits=${config.upload} corpus=${corpus} work=${work} />`}
+    <${Bring} config=${config} corpus=${corpus} work=${work} />
+    <${Work} ...${work} />
     ${failure && html`<p class="problem" role="alert">${failure}</p>`}
     <p class="hidden" aria-live="polite">${said}</p>
-    <div class="line"><label for="title-filter" class="hidden">${t("filterTitle")}</label>
-      <input id="title-filter" data-question type="search" value=${title} placeholder=${t("filterTitle")} onInput=${(event) => setTitle(event.target.value)} /></div>
+    <div class="line"><input aria-label=${t("filterTitle")} data-question type="search" value=${title} placeholder=${t("filterTitle")} onInput=${(event) => setTitle(event.target.value)} /></div>
     ${counted && !rows.length && !failure && html`<p class="note">${title ? t("nothing") : t("noDocuments")}</p>`}
     ${rows.length > 0 && html`<div class="scroller" tabindex="0"><table class="list">
       <thead><tr><th scope="col">${t("title")}</th><th scope="col" class="extra">${t("type")}</th><th scope="col" class="extra">${t("added")}</th><td></td></tr></thead>
       <tbody>${rows.map((row) => html`<tr key=${row.doc_id}>
-        <td><button class="link" aria-pressed=${String(shown?.doc_id === row.doc_id)} onClick=${() => show({ ...row, label: row.title })}>${row.title}</button><small dir="auto">${row.doc_id}</small></td>
+        <td><button class="link" aria-pressed=${String(shown?.doc_id === row.doc_id)} onClick=${() => show({ ...row, label: row.title })}>${row.title}</button><small dir="auto">${row.doc_id}</small>
+          ${row.unread.length > 0 && html`<details class="note"><summary>${t("notAllRead")}</summary>${row.unread.join(" ")}</details>`}</td>
         <td class="extra">${row.content_type}</td><td class="extra"><time datetime=${row.ingested_at}>${row.ingested_at.slice(0, 10)}</time></td>
         <td><button class="quiet" onClick=${() => setDoomed(row)} aria-label="${t("remove")}: ${row.title}">${t("remove")}</button></td></tr>`)}</tbody>
     </table></div>`}
@@ -79,16 +81,14 @@ export function Documents({ config, corpus, show, shown }) {
 }
 
 // What came in, when, and what could not be read, with the reasons.
-function Health({ counted, corpus, done }) {
-  const { job, failure, start } = useJob(done);
-  const { failed, failed_sources: total, by_content_type: types, last_ingested_at: newest } = counted;
+function Health({ counted, corpus, work: { job, start } }) {
+  const { failed, failed_sources: total, by_content_type: types, last_ingested_at: newest, left_out } = counted;
   const kinds = Object.entries(types).map(([type, n]) => `${type} ${number(n)}`).join(", ");
   return html`<section class="health" aria-label=${t("health")}>
-    <p class="note">${kinds}${newest && html` · ${t("newest")} <time datetime=${newest}>${newest.slice(0, 16).replace("T", " ")}</time>`}${!total && ` · ${t("allRead")}`}</p>
+    <p class="note">${kinds}${newest && html` · ${t("newest")} <time datetime=${newest}>${newest.slice(0, 16).replace("T", " ")}</time>`}${!total && !left_out.length && !job?.result?.failed.length && ` · ${t("allRead")}`}</p>
     <details class="note"><summary>${t("inside")}</summary>${t("insideHint", { leaves: number(counted.leaves), model: counted.model, precision: counted.precision })}</details>
     ${total > 0 && html`<details class="unread"><summary class="problem">${t("unread", { n: number(total) })}</summary>
       <ul>${failed.map((one) => html`<li><strong dir="auto">${one.source}</strong> ${one.reasons.join(" ")}</li>`)}</ul>
       <button disabled=${unfinished(job)} onClick=${() => start(() => post("ingest", { retry: true, corpus, wait: false }))}>${t("readAgain")}</button></details>`}
-    ${failure && html`<p class="problem" role="alert">${failure}</p>`}
-    ${job && html`<${Job} job=${job} />`}</section>`;
+</section>`;
 }

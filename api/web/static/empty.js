@@ -2,15 +2,16 @@
 // Flow: app.js -> here -> upload.js; at the end `ready` shows the view.
 
 import { t } from "./texts.js";
-import { Bring, Upload } from "./upload.js";
+import { Bring, Upload, useJob, Work } from "./upload.js";
 import { html, useState } from "./vendor/htm-preact.js";
 
 export function Empty({ config, corpus, ready }) {
   const [filled, setFilled] = useState(false);
-  const done = ({ result }) => setFilled(Boolean(result && result.docs_ok));
+  const work = useJob(corpus, ({ result }) => setFilled(Boolean(result && result.docs_ok)));
   const canUpload = config.upload.max_bytes > 0;
   return html`<p class="lead">${t(canUpload || config.can_ingest ? "emptyCorpus" : "emptyClosed", { corpus })}</p>
-    ${canUpload && html`<${Upload} limits=${config.upload} corpus=${corpus} done=${done} />`}
-    <${Bring} config=${config} corpus=${corpus} done=${done} />
+    ${canUpload && html`<${Upload} limits=${config.upload} corpus=${corpus} work=${work} />`}
+    <${Bring} config=${config} corpus=${corpus} work=${work} />
+    <${Work} ...${work} />
     ${filled && html`<p><button class="main" onClick=${ready}>${t("goOn")}</button></p>`}`;
 }

@@ -2,6 +2,7 @@
 // A service without feedback gives no ids, and then there are no buttons.
 
 import { post } from "./service.js";
+import { recall, remember } from "./storage.js";
 import { t } from "./texts.js";
 import { html, useState } from "./vendor/htm-preact.js";
 
@@ -9,7 +10,8 @@ const THUMB = "M7 22H4a2 2 0 0 1-2-2v-7a2 2 0 0 1 2-2h3m0 11V11m0 11h11.3a2 2 0 
 
 // `about`: {answer_id} or {retrieval_id}, and at most one of `step` and `node_id`; `words`: the two verdicts.
 export function Verdict({ about, words = ["good", "bad"] }) {
-  const [said, setSaid] = useState("");
+  const kept = `vote.${Object.values(about).join(".")}`;
+  const [said, setSaid] = useState(() => recall(kept, ""));
   const [failure, setFailure] = useState("");
   if (!about.answer_id && !about.retrieval_id) return null;
   const say = async (verdict) => {
@@ -18,6 +20,7 @@ export function Verdict({ about, words = ["good", "bad"] }) {
     setFailure("");
     try {
       await post("feedback", { ...about, verdict });
+      remember(kept, verdict);
     } catch (error) {
       setSaid(before);
       setFailure(error.message);

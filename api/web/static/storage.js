@@ -11,6 +11,23 @@ export function recall(name, fallback) {
   }
 }
 
+// What is kept under names that begin so: [rest of the name, value], ordered by name.
+export function recallAll(begins) {
+  try {
+    const names = Object.keys(localStorage).filter((name) => name.startsWith(PREFIX + begins)).sort();
+    return names.map((name) => [name.slice((PREFIX + begins).length), JSON.parse(localStorage[name])]);
+  } catch {
+    return [];
+  }
+}
+
+// Tells of what other tabs change under names that begin so; returns how to stop.
+export function watch(begins, changed) {
+  const stored = ({ key }) => { if (key === null || key.startsWith(PREFIX + begins)) changed(); };
+  addEventListener("storage", stored);
+  return () => removeEventListener("storage", stored);
+}
+
 // Returns whether it is kept: storage may be off or full, and the page works without memory.
 export function remember(name, value) {
   try {

@@ -1,5 +1,6 @@
 // Bringing files in: uploads by button or drop, files of the server, and how the job that reads them goes.
 // Flow: documents.js, empty.js -> here -> POST /documents, POST /ingest, GET and DELETE /ingest/…
+// One job is shown at a time: the one that was started here, else the corpus's last one, if it runs or left files out.
 
 import { get, post, remove, upload } from "./service.js";
 import { number, size, t } from "./texts.js";
@@ -8,16 +9,26 @@ import { html, useEffect, useRef, useState } from "./vendor/htm-preact.js";
 const POLL_MS = 700;
 
 // Starts a job by `send` and shows it to its end.
-export function useJob(done) {
+export function useJob(corpus, done) {
   const [job, setJob] = useState(null);
   const [failure, setFailure] = useState("");
   const alive = useRef(true);
-  useEffect(() => () => { alive.current = false; }, []);
+  const started = useRef(false);
+  useEffect(() => {
+    get("ingest").then(async ({ jobs }) => {
+      const last = jobs.find(({ request }) => request.corpus === corpus);
+      if (!last || started.current || !alive.current) return;
+      if (unfinished(last)) start(() => last);
+      else if (last.error || last.result?.docs_failed || last.request.refused?.length) setJob(await get(`ingest/${last.job}`));
+    }).catch(() => {}); // a key that may not see them
+    return () => { alive.current = false; };
+  }, []);
   const clear = () => {
     setJob(null);
     setFailure("");
   };
   const start = async (send) => {
+    started.current = true;
     clear();
     try {
       let now = await send();
@@ -37,8 +48,10 @@ export function useJob(done) {
 
 export const unfinished = (job) => job && ["queued", "running"].includes(job.state);
 
-export function Upload({ limits, corpus, done }) {
-  const { job, failure, start, clear } = useJob(done);
+// `work`: from useJob, which the page's ways to bring files in share.
+export function Upload({ limits, corpus, work }) {
+  const { job, start, clear } = work;
+  const files = useRef([]); // that were sent, to send them again
   const [refused, setRefused] = useState([]); // without being sent
   const [chosen, setChosen] = useState(0); // files
   const [sent, setSent] = useState(null);
@@ -49,21 +62,24 @@ export function Upload({ limits, corpus, done }) {
   // Each file is taken or refused by itself, here and by the service.
   const bring = async (given) => {
     if (busy || !given.length) return;
-    const [files, kept] = [[], []];
+    const [fitting, kept] = [[], []];
     let room = limits.max_bytes;
     for (const file of given) {
       const known = limits.formats.some((suffix) => file.name.toLowerCase().endsWith(suffix));
-      if (known && file.size <= room) files.push(file);
+      if (known && file.size <= room) fitting.push(file);
       else if (known) kept.push({ source: file.name, reason: t("uploadSize", { size: size(file.size), most: size(limits.max_bytes) }) });
       else kept.push({ source: file.name, reason: t("uploadFormat"), suffix: suffixOf(file.name) });
-      if (files.at(-1) === file) room -= file.size;
+      if (fitting.at(-1) === file) room -= file.size;
     }
     setRefused(kept);
     setChosen(given.length);
-    if (!files.length) return clear();
+    files.current = fitting;
+    if (!fitting.length) return clear();
     setSent(0);
-    await start(() => upload(files, { corpus }, setSent).finally(() => setSent(null)));
+    await start(() => upload(fitting, { corpus }, setSent).finally(() => setSent(null)));
   };
+  const lost = new Set(job?.result?.failed.map(({ source }) => source.slice(source.lastIndexOf("/") + 1)));
+  const again = busy ? [] : files.current.filter(({ name }) => lost.has(name) || job?.error);
   const dragged = (event, isOver) => { event.preventDefault(); setOver(isOver); };
   return html`<section class="drop" data-over=${String(over)} aria-label=${t("upload")}
     onDragOver=${(event) => dragged(event, true)} onDragLeave=${(event) => dragged(event, false)}
@@ -73,8 +89,7 @@ export function Upload({ limits, corpus, done }) {
     <input ref=${input} type="file" hidden multiple accept=${limits.formats.join(",")} onChange=${(event) => { bring(event.target.files); event.target.value = ""; }} />
     <${Fates} fate="refused" files=${[...refused, ...(job?.request?.refused ?? [])]} />
     ${sent !== null && html`<p><label>${t("sending")} <progress value=${sent}></progress></label></p>`}
-    ${failure && html`<p class="problem" role="alert">${failure}</p>`}
-    ${job && html`<${Job} job=${job} />`}
+    ${again.length > 0 && html`<p><button onClick=${() => bring(again)}>${t("readAgain")}</button></p>`}
     ${!busy && html`<${Coverage} read=${job?.result?.files_read ?? 0} types=${counted(unknown)} files=${chosen} />`}</section>`;
 }
 
@@ -89,24 +104,25 @@ function counted(files) {
   return types;
 }
 
-export function Bring({ config, corpus, done }) {
+export function Bring({ config, corpus, work }) {
   const [path, setPath] = useState("");
-  const { job, failure, start } = useJob(done);
+  const { job, start } = work;
   if (!config.can_ingest) return null;
   const begin = (event) => {
     event.preventDefault();
     start(() => post("ingest", { path: path.trim(), corpus, wait: false }));
   };
   return html`<details class="bring"><summary>${t("ingest")}</summary>
-    <form class="line" onSubmit=${begin}><label class="hidden" for="path">${t("path")}</label>
-      <input id="path" value=${path} placeholder=${t("path")} onInput=${(event) => setPath(event.target.value)} />
-      <button class="main" type="submit" disabled=${!path.trim() || unfinished(job)}>${t("start")}</button></form>
-    ${failure && html`<p class="problem" role="alert">${failure}</p>`}
-    ${job && html`<${Job} job=${job} />`}</details>`;
+    <form class="line" onSubmit=${begin}><input aria-label=${t("path")} value=${path} placeholder=${t("path")} onInput=${(event) => setPath(event.target.value)} />
+      <button class="main" type="submit" disabled=${!path.trim() || unfinished(job)}>${t("start")}</button></form></details>`;
+}
+
+export function Work({ job, failure }) {
+  return html`${failure && html`<p class="problem" role="alert">${failure}</p>`}${job && html`<${Job} job=${job} />`}`;
 }
 
 // How far a job is, and file by file what became of those that did not come in whole.
-export function Job({ job }) {
+function Job({ job }) {
   const { state, progress, result, error } = job;
   // Of a file under way its embedded share counts; before that it is being read, which nobody can measure.
   const share = progress?.bytes ? Math.floor((100 * progress.bytes) / progress.bytes_total) : null;
