@@ -39,7 +39,7 @@ export function Documents({ config, corpus, show, shown, active }) {
     load();
     get("stats", { corpus }).then(setCounted, (error) => setFailure(error.message));
   };
-  const work = useJob(corpus, refresh);
+  const work = useJob(config, corpus, refresh);
   useEffect(() => { if (active) refresh(); }, [active]);
   useEffect(() => {
     if (!counted) return undefined;

@@ -7,7 +7,7 @@ import { html, useState } from "./vendor/htm-preact.js";
 
 export function Empty({ config, corpus, ready }) {
   const [filled, setFilled] = useState(false);
-  const work = useJob(corpus, ({ result }) => setFilled(Boolean(result && result.docs_ok)));
+  const work = useJob(config, corpus, ({ result }) => setFilled(Boolean(result && result.docs_ok)));
   const canUpload = config.upload.max_bytes > 0;
   return html`<p class="lead">${t(canUpload || config.can_ingest ? "emptyCorpus" : "emptyClosed", { corpus })}</p>
     ${canUpload && html`<${Upload} limits=${config.upload} corpus=${corpus} work=${work} />`}

@@ -8,19 +8,20 @@ import { html, useEffect, useRef, useState } from "./vendor/htm-preact.js";
 
 const POLL_MS = 700;
 
-// Starts a job by `send` and shows it to its end.
-export function useJob(corpus, done) {
+// Starts a job by `send` and shows it to its end. Who may bring nothing in may not see the service's jobs.
+export function useJob(config, corpus, done) {
   const [job, setJob] = useState(null);
   const [failure, setFailure] = useState("");
   const alive = useRef(true);
   const started = useRef(false);
+  const mayBring = config.can_ingest || config.upload.max_bytes > 0;
   useEffect(() => {
-    get("ingest").then(async ({ jobs }) => {
+    if (mayBring) get("ingest").then(async ({ jobs }) => {
       const last = jobs.find(({ request }) => request.corpus === corpus);
       if (!last || started.current || !alive.current) return;
       if (unfinished(last)) start(() => last);
       else if (last.error || last.result?.docs_failed || last.request.refused?.length) setJob(await get(`ingest/${last.job}`));
-    }).catch(() => {}); // a key that may not see them
+    }).catch((error) => setFailure(error.message));
     return () => { alive.current = false; };
   }, []);
   const clear = () => {
