@@ -50,6 +50,7 @@ def go(page: Page, view: str) -> None:
     page.get_by_role("navigation").get_by_role("link", name=view).click()
 
 
+@pytest.mark.fault("C11")
 def test_an_answer_and_a_draft_go_on_while_another_view_is_shown(page: Page, service: Program) -> None:
     held: list[Route] = []
 
@@ -73,6 +74,7 @@ def test_an_answer_and_a_draft_go_on_while_another_view_is_shown(page: Page, ser
     expect(page.locator("#question")).to_have_value("A draft of the next question")
 
 
+@pytest.mark.fault("C11")
 def test_the_open_source_and_a_vote_survive_a_reload_and_back_moves_the_source(page: Page, service: Program) -> None:
     page.goto(f"{service.url}/ui")
     ask(page, FERRY_QUESTION)
@@ -97,6 +99,7 @@ def test_the_open_source_and_a_vote_survive_a_reload_and_back_moves_the_source(p
     expect(page.locator(".exchange")).to_have_count(2)
 
 
+@pytest.mark.fault("C11")
 def test_two_tabs_of_one_conversation_keep_the_exchanges_of_both(page: Page, service: Program) -> None:
     page.goto(f"{service.url}/ui")
     ask(page, FERRY_QUESTION)
@@ -115,6 +118,7 @@ def test_two_tabs_of_one_conversation_keep_the_exchanges_of_both(page: Page, ser
     other.close()
 
 
+@pytest.mark.fault("C11")
 def test_a_failed_upload_stays_with_its_reason_and_can_be_tried_again(page: Page, service: Program) -> None:
     page.goto(f"{service.url}/ui#documents")
     expect(page.get_by_text("every file could be read")).to_be_visible()
@@ -141,6 +145,7 @@ def test_a_failed_upload_stays_with_its_reason_and_can_be_tried_again(page: Page
     expect(page.get_by_text("every file could be read")).to_have_count(0)
 
 
+@pytest.mark.fault("C11")
 def test_a_running_job_is_shown_after_a_reload(page: Page, service: Program) -> None:
     job = {
         "job": "j1",
