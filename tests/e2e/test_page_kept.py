@@ -168,10 +168,36 @@ def test_an_answer_is_copied_where_the_browser_gives_no_clipboard(page: Page, se
     page.goto(f"{service.url}/ui")
     ask(page, FERRY_QUESTION)
     page.get_by_role("button", name="Copy").click()
-    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    expect(page.get_by_role("button", name="Copied")).to_be_focused()
     page.focus("#question")
     page.keyboard.press("Control+V")
 
     copied = page.input_value("#question")
     assert "7:40" in copied
     assert f"]({service.url}/" in copied, json.dumps(copied)
+
+
+def test_what_the_browser_did_not_copy_is_not_called_copied(page: Page, service: Program) -> None:
+    page.add_init_script("Object.defineProperty(navigator, 'clipboard', {value: undefined})")
+    page.add_init_script("document.execCommand = () => false")
+    page.goto(f"{service.url}/ui")
+    ask(page, FERRY_QUESTION)
+    page.get_by_role("button", name="Copy").click()
+
+    expect(page.get_by_role("button", name="Not copied")).to_be_visible()
+
+
+def test_questions_and_answers_run_in_their_own_direction_and_citations_are_large_enough_to_touch(
+    page: Page, service: Program
+) -> None:
+    page.goto(f"{service.url}/ui")
+    ask(page, FERRY_QUESTION)
+    ask(page, "\u05de\u05ea\u05d9 Skarvik?")
+    directions = page.locator(".asked").evaluate_all("all => all.map((one) => getComputedStyle(one).direction)")
+    size = page.locator("button.cite").first.bounding_box()
+
+    assert directions == ["ltr", "rtl"]
+    for drawn in ("#question", ".answer", ".place > span"):
+        assert page.locator(drawn).first.get_attribute("dir") == "auto", drawn
+    assert size is not None
+    assert min(size["width"], size["height"]) >= 24
