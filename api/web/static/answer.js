@@ -20,7 +20,7 @@ export function Answer({ exchange, latest, again, show, shown }) {
   }, []);
   return html`
     <article class="exchange" ref=${article}>
-      <h2 class="asked">${question}</h2>
+      <h2 class="asked" dir="auto">${question}</h2>
       <${Steps} steps=${steps} running=${running} answerId=${reply?.answer_id} took=${duration(reply?.timings_ms?.total)} />
       ${reply && html`<${Notes} warnings=${reply.warnings.filter(isDoubt)} />`}
       ${text && html`<${Prose} text=${text} citations=${citations} unsupported=${reply?.unsupported} open=${open} shown=${shown} busy=${running} />`}
@@ -110,7 +110,7 @@ function Prose({ text, citations, unsupported = [], open, shown, busy }) {
     const button = event.target.closest("button.cite");
     if (button) open(byNumber.get(button.dataset.n));
   };
-  return html`<div class="prose answer" ref=${place} onClick=${clicked} aria-busy=${busy ? "true" : "false"}></div>`;
+  return html`<div class="prose answer" dir="auto" ref=${place} onClick=${clicked} aria-busy=${busy ? "true" : "false"}></div>`;
 }
 
 // Where the sentences that answer stand in the text, except those that it does not show as they are.
@@ -186,7 +186,7 @@ function Notes({ warnings }) {
 function Place({ place, open, shown }) {
   const path = (place.headings ?? []).filter((heading) => heading !== place.title).join(" › ");
   return html`<button class="place" onClick=${open} aria-pressed=${String(same(shown, place))}>
-    <strong>${place.number ? `${place.number}. ` : ""}${place.title}${place.corpus && html` <small>${place.corpus}</small>`}${path && html` <small>${path}</small>`}</strong><span>${place.quote}</span></button>`;
+    <strong>${place.number ? `${place.number}. ` : ""}${place.title}${place.corpus && html` <small>${place.corpus}</small>`}${path && html` <small>${path}</small>`}</strong><span dir="auto">${place.quote}</span></button>`;
 }
 
 const absolute = (url) => new URL(url, location).href;
@@ -207,24 +207,27 @@ function useSources(citations, shown, open) {
 }
 
 function Copy({ reply }) {
-  const [done, setDone] = useState(false);
+  const [said, setSaid] = useState("copy");
   const copy = async () => {
-    await copyText(asMarkdown(reply));
-    setDone(true);
-    setTimeout(() => setDone(false), 2000);
+    setSaid(await copyText(asMarkdown(reply)).then((done) => (done ? "copied" : "notCopied"), () => "notCopied"));
+    setTimeout(() => setSaid("copy"), 2000);
   };
-  return html`<button class="quiet" onClick=${copy} aria-live="polite">${done ? t("copied") : t("copy")}</button>`;
+  return html`<button class="quiet" onClick=${copy} aria-live="polite">${t(said)}</button>`;
 }
 
-// Browsers give the clipboard to pages over https alone; on plain http a selection can still be copied.
+// Returns whether it is copied. Browsers give the clipboard to pages over https alone; on plain http a selection can
+// still be copied.
 async function copyText(text) {
-  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  if (navigator.clipboard) return navigator.clipboard.writeText(text).then(() => true);
+  const from = document.activeElement;
   const area = document.createElement("textarea");
   area.value = text;
   document.body.append(area);
   area.select();
-  document.execCommand("copy");
+  const copied = document.execCommand("copy");
   area.remove();
+  from.focus();
+  return copied;
 }
 
 function asMarkdown({ message, citations }) {

@@ -127,7 +127,7 @@ function Talk({ config, corpus, corpora, query, show, showNothing, shown, active
       )}
     </div>
     <form class="composer" onSubmit=${(event) => { event.preventDefault(); submit(text); }}>
-      <textarea id=${active ? "question" : undefined} aria-label=${t("question")} data-question rows="2" maxlength="10000" ref=${box} value=${text} placeholder=${t("placeholder")}
+      <textarea id=${active ? "question" : undefined} aria-label=${t("question")} data-question dir="auto" rows="2" maxlength="10000" ref=${box} value=${text} placeholder=${t("placeholder")}
         onInput=${(event) => setText(event.target.value)}
         onKeyDown=${(event) => {
           if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
