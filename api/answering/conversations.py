@@ -53,7 +53,7 @@ class Conversations:
         if turns is None:
             raise RagError(
                 "There is no such previous_response_id.",
-                "Responses are remembered for 30 minutes, by the process that gave them: send the conversation as input.",
+                "They are remembered for 30 minutes, by the process that gave them. Send the conversation as input.",
                 "unknown_response",
             )
         return turns

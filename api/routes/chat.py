@@ -1,8 +1,8 @@
-"""`GET /v1/models`, `POST /v1/chat/completions`, `POST /v1/responses`: the service as OpenAI's clients see it. Corpora are models.
+"""`GET /v1/models`, `POST /v1/chat/completions`, `POST /v1/responses`: the service as OpenAI's clients see it.
 
-Flow: body -> `answering/cached.py` -> **here** -> JSON, or pieces of it (`views/chat.py`, `views/responses.py`). The last message is the
-question; the engine reads it together with those before it. `CORPUS:agent` is the corpus, asked in that mode; `a+b`
-are two corpora, read as one, and `*` are all.
+Flow: body -> `answering/cached.py` -> **here** -> JSON, or pieces of it (`views/chat.py`, `views/responses.py`).
+Corpora are models. The last message is the question; the engine reads it together with those before it.
+`CORPUS:agent` is the corpus, asked in that mode; `a+b` are two corpora, read as one, and `*` are all.
 """
 
 from dataclasses import replace

@@ -1,6 +1,6 @@
-"""The reply of `POST /v1/chat/completions`, whole or in chunks, as OpenAI's clients read it; `responses.py` has the newer form.
+"""The reply of `POST /v1/chat/completions`, whole or in chunks, as OpenAI's clients read it.
 
-Flow: engine events -> **here** -> JSON, or `answering/sse.py`. Pure.
+Flow: engine events -> **here** -> JSON, or `answering/sse.py`. Pure; `responses.py` has the newer form.
 
 The steps are `reasoning_content`, the answer is `content`, in which each `[n]` is a link unless the settings say
 otherwise, and a list of sources ends it; the closest passages end a declined one, collapsed. Beside OpenAI's fields

@@ -49,7 +49,7 @@ class ResponseView(DeltaView):
         self._content = message_of(done)
         return self._completed(done, self._annotations(done.citations))
 
-    def step(self, step: Step) -> Iterable[bytes]:
+    def step(self, _step: Step, /) -> Iterable[bytes]:
         """Return nothing."""
         return ()
 
@@ -115,7 +115,7 @@ class ResponseView(DeltaView):
         read, written = tokens_in(self._completion.prompt), tokens_in(self._content)
         usage = {
             "input_tokens": read,
-            "input_tokens_details": {"cached_tokens": 0},
+            "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
             "output_tokens": written,
             "output_tokens_details": {"reasoning_tokens": 0},
             "total_tokens": read + written,

@@ -214,6 +214,11 @@ def test_feedback_takes_the_id(tmp_path: Any) -> None:
 
 
 def test_values_that_change_nothing_are_not_named() -> None:
-    sent = {"text": {"format": {"type": "text"}}, "background": False, "tool_choice": "none", "tools": []}
+    sent: dict[str, Any] = {
+        "text": {"format": {"type": "text"}},
+        "background": False,
+        "tool_choice": "none",
+        "tools": [],
+    }
 
     assert ask(client_of(FakeEngine([*ANSWER[:-1], replace(a_done())])), **sent).json()["treeline"]["ignored"] == []
