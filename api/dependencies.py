@@ -15,8 +15,8 @@ from fastapi import Depends, Request
 from starlette.concurrency import run_in_threadpool
 
 from api.admission import AdmissionQueue
-from api.answering.conversations import Conversations
 from api.caller import require_corpus
+from api.conversations import Conversations
 from api.hosts import Hosts
 from api.jobs.queue import Jobs, Result
 from api.jobs.write_locks import WriteLocks

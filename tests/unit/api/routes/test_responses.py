@@ -8,7 +8,7 @@ from openai.types.responses import Response, ResponseStreamEvent
 from pydantic import TypeAdapter
 from starlette.testclient import TestClient
 
-from api.answering.conversations import KEPT_S, MAX_CHARS_EACH, Conversations
+from api.conversations import KEPT_S, MAX_CHARS_EACH, Conversations
 from errors import LLMError, RagError
 from query_engine.schema.events import Restarted, Step, Token
 from query_engine.schema.turn import Turn
