@@ -16,6 +16,7 @@ from starlette.concurrency import run_in_threadpool
 
 from api.admission import AdmissionQueue
 from api.caller import require_corpus
+from api.conversations import Conversations
 from api.hosts import Hosts
 from api.jobs.queue import Jobs, Result
 from api.jobs.write_locks import WriteLocks
@@ -165,6 +166,7 @@ class Service:
         disk_look: runs `engines.look_at_disk` for the probes.
         tables: held while the table of a task is read.
         watching: watches requests.
+        conversations: what responses may follow.
     """
 
     engines: Engines
@@ -186,6 +188,7 @@ class Service:
     disk_look: SharedThread = field(default_factory=SharedThread)
     tables: asyncio.Lock = field(default_factory=asyncio.Lock)
     watching: Watching = field(default_factory=Watching)
+    conversations: Conversations = field(default_factory=Conversations)
 
     def stop(self) -> None:
         """Cancel jobs, interrupt tasks, let questions end within seconds; return immediately. On the loop only."""

@@ -48,6 +48,7 @@ STATUS: dict[str, int] = {
     "nothing_found": 404,
     "unknown_path": 404,
     "unknown_job": 404,
+    "unknown_response": 404,
     "job_interrupted": 503,
     "unknown_task": 404,
     "unknown_pipeline": 404,

@@ -14,6 +14,7 @@ from query_engine.schema.events import Citation, Nearest
 from query_engine.text.markdown_escape import as_plain
 
 _MARK = re.compile(r"\[(\d{1,3})\](?!\()")
+_MASKED = re.compile("\0(\\d{1,3})\0")
 _BACKTICKS = re.compile("(`+)")
 _FENCES = ("```", "~~~")
 _LINKED_MARK = re.compile(r"\[\[(\d{1,3})\]\]\([^()\s]*\)")
@@ -31,6 +32,14 @@ def with_links(text: str, urls: Mapping[int, str]) -> str:
         return mark[0] if url is None else f"[{mark[0]}]({_in_parentheses(url)})"
 
     return outside_code(text, lambda prose: _MARK.sub(linked, prose))
+
+
+def mark_spans(text: str) -> Iterator[tuple[int, int, int]]:
+    """Yield the number, start and end of each `[n]`, in characters, that is not in code."""
+    # Characters of the same number, which no text that was validated holds.
+    masked = outside_code(text, lambda prose: _MARK.sub("\0\\1\0", prose))
+    for mark in _MASKED.finditer(masked):
+        yield int(mark[1]), mark.start(), mark.end()
 
 
 def outside_code(text: str, change: Callable[[str], str]) -> str:

@@ -28,7 +28,7 @@ from settings import StudySettings
 SESSION_HEADER, SESSION_COOKIE = "x-study-session", "study_session"
 SEARCHES = frozenset(
     "/run /evaluate /query /query/stream /answer /retrieve /vector /hybrid /react /react_streaming /agent/research "
-    "/v1/chat/completions /task/run /task/enqueue".split()
+    "/v1/chat/completions /v1/responses /task/run /task/enqueue".split()
 )
 DOCUMENTS, CHAT = "/documents/", "/task/chat/"
 MAX_BODY_BYTES = 1_000_000

@@ -1,8 +1,8 @@
-"""`GET /v1/models`, `POST /v1/chat/completions`: the service as OpenAI's clients see it. Corpora are models.
+"""`GET /v1/models`, `POST /v1/chat/completions`, `POST /v1/responses`: the service as OpenAI's clients see it.
 
-Flow: body -> `answering/cached.py` -> **here** -> JSON, or chunks (`views/chat.py` says which). The last message is the
-question; the engine reads it together with those before it. `CORPUS:agent` is the corpus, asked in that mode; `a+b`
-are two corpora, read as one, and `*` are all.
+Flow: body -> `answering/cached.py` -> **here** -> JSON, or pieces of it (`views/chat.py`, `views/responses.py`).
+Corpora are models. The last message is the question; the engine reads it together with those before it.
+`CORPUS:agent` is the corpus, asked in that mode; `a+b` are two corpora, read as one, and `*` are all.
 """
 
 from dataclasses import replace
@@ -15,22 +15,34 @@ from starlette.responses import Response
 
 from api.answering.cached import ask_or_recall
 from api.answering.rounds import with_links
-from api.answering.runner import RunnerDep
+from api.answering.runner import QuestionRunner, RunnerDep, StartedAnswer
 from api.answering.sse import Pace, finish, sse_response, stream_records
+from api.caller import CALLER
 from api.dependencies import Service, ServiceDep
 from api.linked import without_links
 from api.openapi import replied, streamed
-from api.schemas.chat import ChatBody
-from api.schemas.replies.service import CompletionChunk, CompletionReply, Model, ModelsReply, OpenAIErrorReply
+from api.schemas.chat import ChatBody, OpenAIBody, ResponsesBody
+from api.schemas.replies.answers import message_of
+from api.schemas.replies.service import (
+    CompletionChunk,
+    CompletionReply,
+    Model,
+    ModelsReply,
+    OpenAIErrorReply,
+    ResponseEvent,
+    ResponseReply,
+)
 from api.schemas.requests import steering_of
 from api.views.chat import ChatView, Completion, to_completion
 from api.views.negotiation import JSONReply
+from api.views.responses import ResponseView
 from errors import IndexDamagedError, UnknownCorpusError
 from index.corpus import ALL, member_names
 from index.layout.manifest import Manifest
 from query_engine.inquiry import Inquiry
 from query_engine.runtime.threads import in_thread
-from query_engine.schema.events import Event, Step
+from query_engine.schema.events import Done, Event, Step
+from query_engine.schema.turn import Turn
 from settings import Mode
 
 router = APIRouter(prefix="/v1")
@@ -71,26 +83,13 @@ def model(name: ModelName, service: ServiceDep) -> JSONReply:
 )
 async def chat(body: ChatBody, request: Request, service: ServiceDep, runner: RunnerDep) -> Response:
     """Answer the last message, whole or in chunks."""
-    await in_thread(partial(_check_model, service, body.model))  # not of the pool, which slow work can exhaust
-    corpus, _, mode = body.model.partition(":")
-    inquiry = Inquiry(
-        body.question,
-        body.filters,
-        steering_of(body.steering),
-        # Answers come back in the conversation as they were shown.
-        tuple(replace(turn, text=without_links(turn.text)) for turn in body.turns),
-        top_k=body.max_passages,
-        query_time=body.query_time,
-        mode=cast("Mode", mode) or service.settings.answer.mode,
-        writer=body.writer,
-    )
-    asked = await ask_or_recall(service, runner, corpus, inquiry)
+    asked = await _ask(body, body.turns, service, runner)
     links = service.links(request, asked.corpus)
     linked = partial(with_links, links=links)
     completion = Completion(
         body.model,
         links,
-        body.prompt,
+        body.prompt_text,
         body.ignored,
         linked=service.settings.serve.chat_links,
         answer_id=asked.id,
@@ -101,6 +100,52 @@ async def chat(body: ChatBody, request: Request, service: ServiceDep, runner: Ru
     told: list[Event] = []
     done = await finish(asked.events, request, told.append)
     return JSONReply(to_completion(completion, done, [one for one in map(linked, told) if isinstance(one, Step)]))
+
+
+@router.post(
+    "/responses",
+    response_model=None,
+    responses=streamed("text/event-stream", ResponseEvent, OpenAIErrorReply, also=ResponseReply),
+)
+async def respond(body: ResponsesBody, request: Request, service: ServiceDep, runner: RunnerDep) -> Response:
+    """Answer the last message of the input, whole or as typed events."""
+    key = CALLER.get()
+    owner = key.sha256 if key else ""
+    before = service.conversations.find(owner, body.previous_response_id) if body.previous_response_id else ()
+    turns = (*before, *body.turns)
+    asked = await _ask(body, turns, service, runner)
+    links = service.links(request, asked.corpus)
+    prompt = "\n".join([*(turn.text for turn in before), body.prompt_text])
+    view = ResponseView(Completion(body.model, links, prompt, body.ignored, answer_id=asked.id), body)
+
+    def kept(event: Event) -> Event:
+        if isinstance(event, Done) and body.store is not False:
+            said = Turn("user", body.question), Turn("assistant", message_of(event))
+            service.conversations.keep(owner, view.id, (*turns, *said))
+        return event
+
+    if body.stream:
+        return sse_response(stream_records(asked.events, view, Pace(), kept))
+    done = await finish(asked.events, request)
+    kept(done)
+    return JSONReply(view.whole(done))
+
+
+async def _ask(body: OpenAIBody, turns: tuple[Turn, ...], service: Service, runner: QuestionRunner) -> StartedAnswer:
+    await in_thread(partial(_check_model, service, body.model))  # not of the pool, which slow work can exhaust
+    corpus, _, mode = body.model.partition(":")
+    inquiry = Inquiry(
+        body.question,
+        body.filters,
+        steering_of(body.steering),
+        # Answers come back in the conversation as they were shown.
+        tuple(replace(turn, text=without_links(turn.text)) for turn in turns),
+        top_k=body.max_passages,
+        query_time=body.query_time,
+        mode=cast("Mode", mode) or service.settings.answer.mode,
+        writer=body.writer,
+    )
+    return await ask_or_recall(service, runner, corpus, inquiry)
 
 
 def _check_model(service: Service, name: str) -> None:

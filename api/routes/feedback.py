@@ -14,7 +14,6 @@ from api.dependencies import ServiceDep
 from api.openapi import replied, streamed
 from api.schemas.replies.service import FeedbackReply, JudgedRecord
 from api.schemas.requests import CorporaName, FeedbackBody
-from api.views.chat import ID_PREFIX
 from api.views.negotiation import JSONReply, to_json
 from index.corpus import ALL, member_names
 from index.feedback.store import Kind
@@ -30,7 +29,7 @@ router = APIRouter()
 @router.post("/feedback", responses=replied(FeedbackReply))
 async def give(body: FeedbackBody, service: ServiceDep) -> JSONReply:
     """Keep a verdict; one on the same part of the same answer replaces it."""
-    id_ = (body.answer_id or body.retrieval_id or "").removeprefix(ID_PREFIX)
+    id_ = (body.answer_id or body.retrieval_id or "")[-32:]  # without a prefix of OpenAI's forms
     kind: Kind = "answer" if body.answer_id is not None else "retrieval"
     await service.recorder.judge(id_, kind, body.target(), body.verdict, (body.text or "").strip() or None)
     return JSONReply(FeedbackReply.filled(**{f"{kind}_id": id_}, verdict=body.verdict))

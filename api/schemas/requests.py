@@ -135,8 +135,8 @@ QueryTime = Annotated[str, Field(min_length=1, max_length=MAX_QUERY_TIME_CHARS),
 
 
 WebAddress = Annotated[str, Field(min_length=1, max_length=MAX_URL_CHARS), AfterValidator(_web_address)]
-# Of a chat completion it is the whole id.
-FeedbackId = Annotated[str, Field(pattern=r"^(chatcmpl-)?[0-9a-f]{32}$")]
+# Of a chat completion and a response it is the whole id.
+FeedbackId = Annotated[str, Field(pattern=r"^(chatcmpl-|resp_)?[0-9a-f]{32}$")]
 
 
 def _meaningful(filters: dict[str, Any]) -> dict[str, Any]:

@@ -39,8 +39,8 @@ ASK_XDD_PATHS = frozenset(("/vector", "/hybrid", "/react", "/react_streaming"))
 """Their clients expect another status."""
 
 _ASKS = (
-    "/run /evaluate /query /query/stream /retrieve /agent/research /v1/chat/completions /answer /mcp /feedback /vector "
-    "/hybrid /react /react_streaming /task/run /task/enqueue"
+    "/run /evaluate /query /query/stream /retrieve /agent/research /v1/chat/completions /v1/responses /answer /mcp "
+    "/feedback /vector /hybrid /react /react_streaming /task/run /task/enqueue"
 )
 SCOPE_OF = (
     {("POST", path): READ for path in _ASKS.split()}

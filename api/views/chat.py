@@ -1,6 +1,6 @@
 """The reply of `POST /v1/chat/completions`, whole or in chunks, as OpenAI's clients read it.
 
-Flow: engine events -> **here** -> JSON, or `answering/sse.py`. Pure.
+Flow: engine events -> **here** -> JSON, or `answering/sse.py`. Pure; `responses.py` has the newer form.
 
 The steps are `reasoning_content`, the answer is `content`, in which each `[n]` is a link unless the settings say
 otherwise, and a list of sources ends it; the closest passages end a declined one, collapsed. Beside OpenAI's fields
@@ -56,10 +56,15 @@ class Completion:
 
     _unnoted_id: str = field(default_factory=lambda: uuid4().hex)
 
+    @property
+    def id(self) -> str:
+        """Of the answer, without a prefix."""
+        return self.answer_id or self._unnoted_id
+
     def head(self, kind: str) -> dict[str, Any]:
         """Return the fields that every object of this kind begins with."""
         return {
-            "id": ID_PREFIX + (self.answer_id or self._unnoted_id),
+            "id": ID_PREFIX + self.id,
             "object": kind,
             "created": self.created,
             "model": self.model,
@@ -159,7 +164,7 @@ class ChatView(DeltaView):
 
     def end(self, done: Done, written: str) -> Iterable[bytes]:
         """Return what is missing from the content, the chunk that ends it, the usage if it is wanted, and the mark."""
-        missing = self._completion.shown(_missing(message_of(done), written), self._cited)
+        missing = self._completion.shown(missing_after(written, message_of(done)), self._cited)
         rest = missing + self._completion.footer(done)
         messages = [*self._written_as(rest)] if rest else []
         messages.append(self._chunk({}, finish_reason="stop", **self._completion.extras(done)))
@@ -191,7 +196,7 @@ def _told(step: Step) -> str:
     return f"{step.text.strip()}\n\n"
 
 
-def _missing(message: str, written: str) -> str:
+def missing_after(written: str, message: str) -> str:
     """Return what has to follow `written` so that it ends with the message."""
     if message.startswith(written):
         return message.removeprefix(written)

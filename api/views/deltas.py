@@ -43,7 +43,7 @@ class DeltaView(ABC):
         self.urgent = self.unsent = self.complete = False
 
     @abstractmethod
-    def step(self, step: Step) -> Iterable[bytes]:
+    def step(self, step: Step, /) -> Iterable[bytes]:
         """Return messages that tell a step."""
 
     @abstractmethod

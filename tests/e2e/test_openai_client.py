@@ -81,6 +81,18 @@ def test_a_follow_up_is_answered_from_the_conversation(client: openai.OpenAI) ->
     assert "Betz limit" in message["reasoning_content"]
 
 
+def test_responses_follow_each_other_and_stream_typed_events(client: openai.OpenAI) -> None:
+    with client.responses.stream(model="default", input="What is the Betz limit?") as stream:
+        deltas = [event.delta for event in stream if event.type == "response.output_text.delta"]
+        first = stream.get_final_response()
+    followed = client.responses.create(model="default", input=FOLLOW_UP, previous_response_id=first.id)
+
+    assert first.output_text == "".join(deltas)
+    assert "1919" in followed.output_text
+    with pytest.raises(openai.NotFoundError):
+        client.responses.create(model="default", input=FOLLOW_UP, previous_response_id="resp_none")
+
+
 def test_errors_are_the_clients_own_kinds(client: openai.OpenAI) -> None:
     with pytest.raises(openai.NotFoundError, match="There is no such model") as missing:
         client.chat.completions.create(model="gpt", messages=asking(BETZ))

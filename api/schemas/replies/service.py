@@ -5,7 +5,7 @@ Flow: **here** -> `api/openapi.py`. Completions are made in `api/views/chat.py`,
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from api.schemas.replies.answers import Citation, Nearest
 from api.schemas.replies.base import CorpusName, Fingerprint, GateReason, Id, Reply, Timings, Warnings
@@ -389,3 +389,90 @@ class CompletionChunk(_CompletionHead):
     """One for each quoted place, in the chunk that ends the answer."""
     treeline: TreelineExtras | None = None
     """What `/query` says about an answer, in the chunk that ends it."""
+
+
+class UrlCitation(Reply):
+    """What a mark in the text stands for."""
+
+    type: Literal["url_citation"]
+    """Always the same."""
+    start_index: int
+    """Where the mark begins in the text, in characters."""
+    end_index: int
+    """Where it ends."""
+    url: str
+    """Of the document, or of its page in this service."""
+    title: str
+    """Of the document."""
+
+
+class OutputText(Reply):
+    """The text of a message."""
+
+    type: Literal["output_text"]
+    """Always the same."""
+    text: str
+    """The answer, or why there is none."""
+    annotations: list[UrlCitation]
+    """One for each `[n]` in the text."""
+    logprobs: list[Any]
+    """Always empty."""
+
+
+class OutputMessage(Reply):
+    """The message of a response."""
+
+    type: Literal["message"]
+    """Always the same."""
+    id: Annotated[str, Field(examples=["msg_0112d419189a4402975ef303740e7bc8"])]
+    """Its id."""
+    role: Literal["assistant"]
+    """Always the same."""
+    status: Literal["in_progress", "completed"]
+    """Whether it is whole."""
+    content: list[OutputText]
+    """One text; none before it begins."""
+
+
+class ResponseReply(Reply):
+    """An answer in the form of OpenAI's responses, whose fields that are not described have constant values."""
+
+    model_config = ConfigDict(extra="allow")
+
+    id: Annotated[str, Field(examples=["resp_0112d419189a4402975ef303740e7bc8"])]
+    """For `previous_response_id`; `/feedback` takes it as `answer_id`."""
+    object: Literal["response"]
+    """Always the same."""
+    created_at: int
+    """When it was begun, seconds since 1970."""
+    status: Literal["in_progress", "completed", "failed"]
+    """How far it is."""
+    model: str
+    """As it was sent."""
+    output: list[OutputMessage]
+    """One message; none before it is whole."""
+    error: dict[str, str] | None
+    """`code` and `message` of a failure."""
+    previous_response_id: str | None
+    """As it was sent."""
+    store: bool
+    """Whether a later response may follow it."""
+    usage: dict[str, Any] | None
+    """Estimated numbers of tokens: `input_tokens`, `output_tokens`, `total_tokens`."""
+    citations: list[Citation] = []
+    """One for each quoted place, ordered by number; of a completed one."""
+    treeline: TreelineExtras | None = None
+    """What `/query` says about an answer; of a completed one."""
+
+
+class ResponseEvent(Reply):
+    """An event of a streamed response; `[DONE]` follows the last one."""
+
+    model_config = ConfigDict(extra="allow")
+
+    type: Annotated[str, Field(examples=["response.output_text.delta"])]
+    """OpenAI's name for it, also the event's."""
+    sequence_number: int
+    """0 for the first one, then one more each."""
+    response: ResponseReply | None = None
+    """Where the response begins and where it ends."""

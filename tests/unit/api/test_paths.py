@@ -47,6 +47,7 @@ ASKED: list[tuple[str, str, dict[str, Any]]] = [
     ("POST", "/retrieve", {"query": "Who?"}),
     ("POST", "/run", {"question": "Who?"}),
     ("POST", "/v1/chat/completions", {"model": "default", "messages": [{"role": "user", "content": "Who?"}]}),
+    ("POST", "/v1/responses", {"model": "default", "input": "Who?"}),
     ("GET", "/documents", {}),
     ("GET", "/stats", {}),
 ]

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +12,10 @@ from typing import Any
 import httpx2
 import pytest
 from fastapi import FastAPI
+from llama_index.core.agent.workflow import FunctionAgent
+from llama_index.core.base.llms.types import ToolCallBlock
+from llama_index.core.llms import ChatMessage, MessageRole
+from llama_index.core.llms.mock import MockFunctionCallingLLM
 from llama_index.tools.mcp import BasicMCPClient, McpToolSpec
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
@@ -416,6 +420,42 @@ async def test_llamaindex_makes_tools_of_it() -> None:
     assert [tool.metadata.name for tool in tools] == ["search", "fetch", "ask", "list_corpora"]
     assert "Wind turns blades. [1]" in output.content
     assert not output.is_error
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # the library's
+async def test_an_agent_of_llamaindex_answers_with_what_the_tool_says() -> None:
+    def written(messages: Sequence[ChatMessage], **_: object) -> ChatMessage:
+        if messages[-1].role == MessageRole.TOOL:
+            return ChatMessage(role="assistant", content=f"It says: {messages[-1].content}")
+        call = ToolCallBlock(tool_call_id="1", tool_name="ask", tool_kwargs={"question": "What turns?"})
+        return ChatMessage(role="assistant", blocks=[call])
+
+    engine = FakeEngine(ANSWER)
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app_of(engine))) as connection:
+        tools = await McpToolSpec(BasicMCPClient(f"{URL}/mcp", http_client=connection)).to_tool_list_async()
+        model = MockFunctionCallingLLM(response_generator=written, is_chat_model=True)
+        output = await FunctionAgent(tools=[*tools], llm=model, streaming=False).run("What turns?")
+
+    assert engine.questions == ["What turns?"]
+    assert "Wind turns blades. [1]" in output.response.content
+
+
+@pytest.mark.parametrize("version", ["2025-03-26", "2025-06-18"])
+async def test_a_session_of_an_earlier_version_goes_on_at_any_replica(version: str) -> None:
+    replicas = [app_of(FakeEngine(ANSWER)) for _ in range(2)]
+    headers = {
+        "Accept": "application/json, text/event-stream",
+        "Mcp-Protocol-Version": version,
+        "Mcp-Session-Id": "0123456789abcdef",
+    }
+    for number in range(4):
+        message = {"jsonrpc": "2.0", "id": number, "method": "tools/list", "params": {}}
+        async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=replicas[number % 2])) as connection:
+            reply = await connection.post(f"{URL}/mcp", json=message, headers=headers)
+
+        assert reply.status_code == 200
+        assert '"list_corpora"' in reply.text
+        assert "mcp-session-id" not in reply.headers
 
 
 async def until(so: Callable[[], bool]) -> None:

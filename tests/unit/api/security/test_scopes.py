@@ -56,6 +56,7 @@ def test_every_route_is_closed_to_a_key_without_its_scope(service: Guarded) -> N
 def _body(path: str) -> dict[str, Any]:
     bodies: dict[str, dict[str, Any]] = {
         "/v1/chat/completions": {"model": "default", "messages": [{"role": "user", "content": "What?"}]},
+        "/v1/responses": {"model": "default", "input": "What?"},
         "/evaluate": {"query": "What?", "iid": "1"},
         "/ingest": {"path": "x"},
         "/documents/delete": {"filter": {"filters": [{"key": "doc_id", "value": "x"}]}, "dry_run": True},
