@@ -30,6 +30,7 @@ from ingestion.reading.rst import MAX_LINE_CHARS
 from tests.fakes.pdfs import make_pdf
 from tests.fakes.readings import documents, read_all, refusals
 from tests.zoo.archives import make_zip
+from tests.zoo.damage import damaged
 from tests.zoo.kinds import KINDS
 from tests.zoo.office import make_epub, make_odf, make_pptx, make_word, make_xls, make_xlsx, shape, sheet_data
 from tests.zoo.outlook import make_ole
@@ -181,6 +182,15 @@ def test_whole_files_are_read_with_every_word_in_order(tmp_path: Path, suffix: s
     text = " ".join(document.text for document in documents(found).values())
     assert text.index(first) < text.index(second)
     assert refusals(found) == []
+
+
+@pytest.mark.fault("D5")
+@pytest.mark.parametrize("suffix", KINDS)
+def test_damage_is_read_or_refused_and_what_is_read_is_whole(tmp_path: Path, suffix: str) -> None:
+    healthy = {suffix: KINDS[suffix]("Harbour", ["Wind turns the blades.", "Water turns the wheel."])}
+
+    for name, data in damaged(healthy, flips=12, seed=7):
+        documents(read_all(tmp_path, name, data))  # whose blocks tile their texts
 
 
 @pytest.mark.fault("D5", "D6", "D7")
