@@ -76,8 +76,8 @@ lint: $(VENV)/.dev  ## format, lint, types and layers
 	@$(PY) -m mypy --no-error-summary .
 	@$(VENV)/bin/lint-imports
 
-check: lint  ## lint, then the unit tests
-	@$(PYTEST) -q -m 'not slow' tests/unit
+check: lint  ## lint, then the unit and conformance tests
+	@$(PYTEST) -q -m 'not slow' tests/unit tests/conformance
 
 # Everything is ingested and asked again, since ingestion may have changed too. Another CPU's int8 vectors change some
 # answers, and what is measured by them: so no similarity is judged, and no loss below 0.03.

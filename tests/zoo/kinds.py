@@ -77,8 +77,8 @@ def _docx(title: str, texts: Texts) -> bytes:
 
 def _rtf(title: str, texts: Texts) -> bytes:
     return (
-        b"{\\rtf1\\ansi{\\fonttbl{\\f0 Arial;}}"
-        + b"".join(f"{text}\\par\n".encode() for text in (title, *texts))
+        b"{\\rtf1\\ansi\\ansicpg1252{\\fonttbl{\\f0 Arial;}}"
+        + b"".join(rf"{text}\par".encode("cp1252") + b"\n" for text in (title, *texts))
         + b"}"
     )
 

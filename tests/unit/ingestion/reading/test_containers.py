@@ -16,8 +16,7 @@ from ingestion.reading.options import ReadOptions
 from tests.fakes.pdfs import make_pdf
 from tests.fakes.readings import OPTIONS, Items, documents, refusals, reports
 from tests.fakes.readings import read_all as read
-from tests.zoo.archives import make_mail, make_mbox, make_tar, make_zip
-from tests.zoo.outlook import make_msg
+from tests.zoo.archives import make_tar, make_zip
 
 FILES = {"notes/wind.md": b"# Wind\n\nTurbines turn.", "water.txt": b"Dams hold water.", "a.pdf": make_pdf("A page.")}
 
@@ -209,47 +208,3 @@ def test_a_tar_archive_damaged_in_the_middle_keeps_what_stands_before(tmp_path: 
 
     assert list(documents(found)) == ["box.tar/a.txt"]
     assert "damaged" in reasons(found)[0]
-
-
-def damaged(data: bytes, chance: random.Random) -> bytes:
-    changed = bytearray(data)
-    for _ in range(chance.randint(1, 8)):
-        place = chance.randrange(len(changed))
-        if chance.random() < 0.3:
-            changed[place : place + chance.randint(1, 200)] = chance.randbytes(chance.randint(0, 200))
-        else:
-            changed[place] = chance.randrange(256)
-        if len(changed) < 2:
-            return bytes(changed)
-    return bytes(changed[: chance.randint(1, len(changed))] if chance.random() < 0.2 else changed)
-
-
-WARC = (
-    b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: https://example.org/\r\n"
-    b"Content-Type: application/http\r\nContent-Length: 91\r\n\r\n"
-    b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<html><body><p>Words of a page.</p></body>   \r\n\r\n"
-)
-WIKI = (
-    b"<mediawiki><page><title>A</title><ns>0</ns><id>1</id><revision><text>{{Infobox|a=b}} == H ==\n* [[x|y]]\n"
-    b"{| \n|-\n! a !! b\n|-\n| 1 || 2\n|}</text></revision></page></mediawiki>"
-)
-MAIL = make_mail("Text.\n\n> Quoted.\n", attachments=FILES)
-
-
-@pytest.mark.fault("D5")
-@pytest.mark.parametrize(
-    ("name", "data"),
-    [
-        ("a.zip", make_zip({**FILES, "mail.eml": MAIL})),
-        ("a.tar", make_tar(FILES)),
-        ("a.eml", MAIL),
-        ("a.mbox", make_mbox(MAIL, MAIL)),
-        ("a.msg", make_msg({"0037": "Boats", "1000": "Text."}, FILES)),
-        ("a.warc", WARC),
-        ("a.xml", WIKI),
-    ],
-)
-def test_damage_is_reported_and_breaks_nothing(tmp_path: Path, name: str, data: bytes) -> None:
-    chance = random.Random(7)
-    for _ in range(60):
-        documents(read(tmp_path, name, damaged(data, chance)))  # whose blocks tile their texts

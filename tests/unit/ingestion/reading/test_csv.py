@@ -92,21 +92,6 @@ def test_zero_bytes_are_dropped_from_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "reason"),
-    [
-        (b"", "no text"),
-        (b" \n\n", "no text"),
-        (bytes(range(256)) * 10, "binary data"),
-        (b"a,b\n" + b"1,2\n" * 50_000, r"longer than 100,000 characters.*RAG_INGEST__MAX_DOCUMENT_CHARS"),
-    ],
-    ids=["empty", "blank", "binary", "long"],
-)
-def test_what_is_no_usable_table_is_refused(data: bytes, reason: str) -> None:
-    with pytest.raises(UnreadableError, match=reason):
-        read(data)
-
-
-@pytest.mark.parametrize(
     ("data", "text"),
     [
         ("sep=;\ntree;rings\nelm;40\n", "tree | rings\n\ntree: elm\nrings: 40"),

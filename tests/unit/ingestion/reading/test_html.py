@@ -2,7 +2,6 @@
 
 import pytest
 
-from errors import UnreadableError
 from index.documents.store import Document
 from index.documents.structure import Block, check_blocks
 from ingestion.reading.html import read_html, read_html_lines
@@ -66,29 +65,10 @@ def test_the_declared_encoding_is_used_as_browsers_do(declaration: str, encoding
     assert word in read_html(page.encode(encoding), "a.html").text
 
 
-@pytest.mark.fault("D6")
-@pytest.mark.parametrize(
-    "page",
-    ["<html><body></body></html>", "<!-- only a comment -->", "<html><script>var a = 'text';</script></html>", ""],
-    ids=["empty body", "a comment", "only a script", "nothing"],
-)
-def test_a_page_without_text_is_refused(page: str) -> None:
-    with pytest.raises(UnreadableError, match="no text"):
-        read_html(page.encode(), "a.html")
-
-
 def test_control_characters_do_no_harm() -> None:
     page = f"<html><body><p>{PARAGRAPH}A\0 w\x01o\x1frd\ufffe &#11;&#x1;&#31;&#65; end.</p></body></html>"
 
     assert read_html(page.encode(), "a.html").text.endswith("A word A end.")
-
-
-@pytest.mark.fault("D6")
-def test_a_page_nested_too_deeply_is_refused_rather_than_cut() -> None:
-    page = "<html><body>" + "<div>" * 50_000 + "deep" + "</div>" * 50_000 + f"<p>{PARAGRAPH}</p></body></html>"
-
-    with pytest.raises(UnreadableError, match="cannot be read in full: Excessive depth"):
-        read_html(page.encode(), "a.html")
 
 
 def test_nesting_that_still_can_be_read_is_read() -> None:

@@ -108,19 +108,3 @@ def test_utf16_is_fine() -> None:
     (document,) = read_json(json.dumps(FINEWEB).encode("utf-16"), "a.json")
 
     assert isinstance(document, Document)
-
-
-@pytest.mark.parametrize(
-    ("data", "reason"),
-    [
-        (b"{", "The file is not valid JSON"),
-        (b"[" * 100_000, "nested too deeply"),
-        (b"7", "a single value, no record"),
-        (b"{}", "The file holds no text"),
-        (b'{"text": "x", "n": NaN}', "a number that JSON does not allow"),
-        (bytes(range(256)) * 10, "binary data"),
-    ],
-)
-def test_what_holds_no_record_is_refused(data: bytes, reason: str) -> None:
-    with pytest.raises(UnreadableError, match=reason):
-        list(read_json(data, "a.json"))

@@ -147,8 +147,3 @@ def test_records_are_read_one_at_a_time() -> None:
     next(jsonl.read_jsonl(stream, "a.jsonl", 1000 * len(line)))
 
     assert stream.tell() == len(line)
-
-
-def test_utf16_is_refused_as_a_whole() -> None:
-    with pytest.raises(UnreadableError, match="UTF-16; JSON Lines must be UTF-8"):
-        read('{"id":"a","text":"x"}\n'.encode("utf-16"))

@@ -68,8 +68,3 @@ def test_what_is_appended_meanwhile_belongs_to_the_next_run() -> None:
     first, both = make_mbox(b"Subject: A\n\nText."), make_mbox(b"Subject: A\n\nText.", b"Subject: B\n\nText.")
 
     assert len(list(mbox.read_mbox(io.BytesIO(both), "box.mbox", len(first)))) == 1
-
-
-def test_what_is_no_mailbox_is_refused() -> None:
-    with pytest.raises(UnreadableError, match="not a mailbox"):
-        read(b"Subject: A\n\nText.")

@@ -65,12 +65,6 @@ def test_a_table_without_a_column_of_text_is_one_document() -> None:
     assert document.text == "tool: Saw\nprice: 1\n\ntool: Vice\nprice: 2"
 
 
-@pytest.mark.parametrize("data", [b"", b"PAR1garbagePAR1", make({"text": ["x"]})[:-10]])
-def test_what_is_no_parquet_is_refused(data: bytes) -> None:
-    with pytest.raises(UnreadableError, match="not a Parquet file, or a damaged one"):
-        read(data)
-
-
 def test_rows_before_damage_are_kept() -> None:
     data = bytearray(make({"text": [f"Some text {n}." for n in range(1000)]}))
     place = len(data) // 2

@@ -3,7 +3,6 @@
 import pytest
 from reportlab.pdfbase.pdfmetrics import stringWidth
 
-from errors import UnreadableError
 from ingestion.reading.pdf import join_pages, read_pdf
 from tests.fakes.pdfs import Set, make_pdf, make_typeset
 
@@ -47,24 +46,6 @@ def test_rules_dot_leaders_and_running_lines_are_removed() -> None:
 def test_the_title_in_the_metadata_is_used_when_it_is_one() -> None:
     assert read_pdf(make_pdf("text", title="Annual report 2024"), "ar_24.pdf").title == "Annual report 2024"
     assert read_pdf(make_pdf("text", title="Microsoft Word - ar24.doc"), "ar_24.pdf").title == "ar 24"
-
-
-@pytest.mark.fault("D5")
-def test_an_encrypted_pdf_is_refused() -> None:
-    with pytest.raises(UnreadableError, match="encrypted"):
-        read_pdf(make_pdf("secret", password="key"), "a.pdf")
-
-
-def test_a_scanned_pdf_is_refused_and_the_remedy_is_ocr() -> None:
-    with pytest.raises(UnreadableError, match=r"no text on its 2 pages.*extra `ocr`.*RAG_INGEST__OCR"):
-        read_pdf(make_pdf("", ""), "a.pdf")
-
-
-@pytest.mark.fault("D5")
-@pytest.mark.parametrize("data", [b"", b"no pdf at all", make_pdf("text")[:200]], ids=["empty", "text", "cut"])
-def test_what_is_no_pdf_is_refused(data: bytes) -> None:
-    with pytest.raises(UnreadableError, match="not a PDF, or a damaged one"):
-        read_pdf(data, "a.pdf")
 
 
 @pytest.mark.fault("D20")

@@ -1,10 +1,6 @@
 """Books, written out by the test."""
 
-import pytest
-
-from errors import UnreadableError
 from ingestion.reading.office.epub import read_epub
-from tests.zoo.archives import make_zip
 from tests.zoo.office import make_epub
 
 LIMIT = 10_000_000
@@ -43,14 +39,3 @@ def test_what_a_chapter_holds_keeps_its_form() -> None:
 
 def test_a_chapter_that_is_no_clean_xml_is_read() -> None:
     assert text_of("<p>One<br>two & three") == "One\ntwo & three"
-
-
-def test_a_protected_book_is_refused() -> None:
-    protected = (
-        '<encryption xmlns:e="http://www.w3.org/2001/04/xmlenc#"><e:EncryptedData>'
-        '<e:EncryptionMethod Algorithm="http://www.w3.org/2001/04/xmlenc#aes128-cbc"/></e:EncryptedData></encryption>'
-    )
-    data = make_zip({"META-INF/container.xml": "<container/>", "META-INF/encryption.xml": protected})
-
-    with pytest.raises(UnreadableError, match="protected"):
-        read_epub(data, "a.epub", LIMIT)

@@ -1,8 +1,5 @@
 """OpenDocument files, written out by the test."""
 
-import pytest
-
-from errors import UnreadableError
 from index.documents.store import Document
 from ingestion.reading.office.odf import read_odf
 from tests.zoo.office import make_odf
@@ -90,13 +87,3 @@ def test_sheets_show_what_cells_show_and_end_where_their_content_ends() -> None:
 
     assert document.text == "# Prices\n\nBoat | Price\n--- | ---\nTern | € 9,50\nTern | € 9,50"
     assert document.title == "a b"
-
-
-def test_an_encrypted_file_is_refused() -> None:
-    with pytest.raises(UnreadableError, match="encrypted"):
-        read("odt", "text", "<text:p>x</text:p>", manifest="<m:file-entry><m:encryption-data/></m:file-entry>")
-
-
-def test_another_kind_of_file_is_refused() -> None:
-    with pytest.raises(UnreadableError, match="damaged"):
-        read("odg", "drawing", "<draw:page/>")

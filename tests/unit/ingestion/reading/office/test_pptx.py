@@ -1,8 +1,5 @@
 """Presentations, written out by the test."""
 
-import pytest
-
-from errors import UnreadableError
 from ingestion.reading.office.pptx import read_pptx
 from tests.zoo.office import make_pptx, shape
 
@@ -59,8 +56,3 @@ def test_footers_and_slide_numbers_are_left_out() -> None:
     assert (
         text_of(shape("Words") + shape("Confidential", role="ftr") + shape("7", role="sldNum")) == "# Slide 1\n\nWords"
     )
-
-
-def test_a_presentation_without_words_is_refused() -> None:
-    with pytest.raises(UnreadableError, match="no text"):
-        text_of(shape(" "))
