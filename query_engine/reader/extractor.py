@@ -52,7 +52,7 @@ class SpanExtractor:
             raise _refused(model, "has no fast tokenizer, which tells where tokens stand")
         self._tokenizer = tokenizer.backend_tokenizer
         window = min(tokenizer.model_max_length, network.config.max_position_embeddings, MAX_TOKENS)
-        self._tokenizer.enable_truncation(window, strategy="only_second")
+        self._tokenizer.enable_truncation(window, strategy="longest_first")
         self._tokenizer.enable_padding(pad_id=tokenizer.pad_token_id, pad_token=tokenizer.pad_token)
         self._inputs = {name: of for name, of in INPUTS.items() if name in tokenizer.model_input_names}
         self._network = network.to("cuda" if torch.cuda.is_available() else "cpu").eval()

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import FilePayload, Page, Route, expect
 
 from tests.e2e.browser import CHROMIUM
 from tests.e2e.conftest import MAIN
@@ -122,14 +122,11 @@ def test_two_tabs_of_one_conversation_keep_the_exchanges_of_both(page: Page, ser
 def test_a_failed_upload_stays_with_its_reason_and_can_be_tried_again(page: Page, service: Program) -> None:
     page.goto(f"{service.url}/ui#documents")
     expect(page.get_by_text("every file could be read")).to_be_visible()
-    scan = make_pdf("")
-    page.set_input_files(
-        "input[type=file]",
-        [
-            {"name": "hut.md", "mimeType": "text/markdown", "buffer": b"# Hut\n\nThe hut has a stove.\n"},
-            {"name": "scan.pdf", "mimeType": "application/pdf", "buffer": scan},
-        ],
-    )
+    files: list[FilePayload] = [
+        {"name": "hut.md", "mimeType": "text/markdown", "buffer": b"# Hut\n\nThe hut has a stove.\n"},
+        {"name": "scan.pdf", "mimeType": "application/pdf", "buffer": make_pdf("")},
+    ]
+    page.set_input_files("input[type=file]", files)
     failed = page.locator(".failed li", has_text="scan.pdf")
     expect(failed).to_be_visible()
     expect(page.get_by_role("button", name="hut", exact=True).or_(page.get_by_text("uploads/hut.md"))).to_be_visible()

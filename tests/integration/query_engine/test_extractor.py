@@ -101,6 +101,12 @@ def test_passages_are_scored_alike_alone_and_together(extractor: SpanExtractor) 
         assert all(map(math.isfinite, one.units))
 
 
+def test_a_question_longer_than_the_window_is_cut(extractor: SpanExtractor) -> None:
+    scores = extractor.read("水" * 300, [a_passage("Wind turns blades.")])[0]
+
+    assert math.isfinite(scores.passage)
+
+
 def test_units_beyond_the_window_have_no_score(extractor: SpanExtractor) -> None:
     scores = extractor.read(QUESTION, [a_passage("Wind turns blades.", "word " * 400, "Rivers flow.")])[0]
 

@@ -434,7 +434,7 @@ async def test_an_agent_of_llamaindex_answers_with_what_the_tool_says() -> None:
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app_of(engine))) as connection:
         tools = await McpToolSpec(BasicMCPClient(f"{URL}/mcp", http_client=connection)).to_tool_list_async()
         model = MockFunctionCallingLLM(response_generator=written, is_chat_model=True)
-        output = await FunctionAgent(tools=[*tools], llm=model, streaming=False).run("What turns?")
+        output: Any = await FunctionAgent(tools=[*tools], llm=model, streaming=False).run("What turns?")
 
     assert engine.questions == ["What turns?"]
     assert "Wind turns blades. [1]" in output.response.content
