@@ -309,7 +309,7 @@ def test_documents_are_found_by_title_or_file_brought_in_and_deleted(
     page.get_by_text("Ingest files from the server").click()
     page.get_by_label("File or folder on the server").fill("more")
     page.get_by_role("button", name="Start").click()
-    expect(page.locator(".bring")).to_contain_text("1 new")
+    expect(page.locator(".job")).to_contain_text("1 new")
     expect(page.locator("table.list tbody tr").first).to_contain_text("Tides of Fundy")
     for wording in ("fundy", "TIDES.md"):
         page.get_by_label("Find by title").fill(wording)
@@ -338,22 +338,22 @@ def test_files_are_uploaded_by_button_and_by_drop_with_the_reasons_of_failures(
     kept, named = corpus[0] / "index" / ".uploads" / "default", "isère <img src=x>.md"
     (corpus[0] / named).write_text("# Isère\n\nThe Isère is 286 km long.\n", encoding="utf-8")
     (corpus[0] / "broken.pdf").write_text("%PDF-1.7 and nothing more", encoding="utf-8")
-    frame = page.locator(".drop")
+    frame, job = page.locator(".drop"), page.locator(".job")
     page.goto(f"{service.url}/ui#documents")
     page.wait_for_selector("table.list")
     with page.expect_file_chooser() as chooser:
         page.get_by_role("button", name="Upload files").press("Enter")
     chooser.value.set_files([corpus[0] / named, corpus[0] / "broken.pdf"])
 
-    expect(frame).to_contain_text("1 new, 0 changed, 0 unchanged, 1 failed")
-    expect(frame.locator(".failed")).to_contain_text("uploads/broken.pdf")
+    expect(job).to_contain_text("1 new, 0 changed, 0 unchanged, 1 failed")
+    expect(job.locator(".failed")).to_contain_text("uploads/broken.pdf")
     assert [path.name for path in kept.iterdir()] == [named]
 
     dropped(page, "film.mp4", "x", "garonne.md", "# Garonne\n\nThe Garonne is 529 km long.\n", "nothing.md", "")
     expect(frame.locator(".refused li")).to_have_count(2)
     expect(frame.locator(".refused")).to_contain_text("nothing.md")
     expect(frame.locator(".coverage")).to_contain_text("1 of 3 files read; 1 has a type that is not read: .mp4 (1).")
-    expect(frame).to_contain_text("1 new, 0 changed, 0 unchanged, 0 failed")
+    expect(job).to_contain_text("1 new, 0 changed, 0 unchanged, 0 failed")
     page.get_by_label("Find by title").fill("garonne")
     page.get_by_role("button", name="Delete: Garonne").click()
     expect(page.get_by_role("dialog")).to_contain_text("and its uploaded file")
@@ -363,7 +363,7 @@ def test_files_are_uploaded_by_button_and_by_drop_with_the_reasons_of_failures(
 
     dropped(page, "a.exe", "x")
     expect(frame.locator(".refused")).to_contain_text("a.exe")
-    expect(frame.locator(".job")).to_have_count(0)
+    expect(job).to_have_count(0)
 
 
 def test_the_bar_of_a_job_moves_within_one_large_file(page: Page, service: Program) -> None:
@@ -374,12 +374,12 @@ def test_the_bar_of_a_job_moves_within_one_large_file(page: Page, service: Progr
     page.goto(f"{service.url}/ui#documents")
     page.wait_for_selector("table.list")
     dropped(page, "large.md", "x")
-    bar = page.locator(".drop progress")
+    bar = page.locator(".job progress")
 
     expect(bar).to_have_js_property("position", -1)  # it is being read
     progress["bytes"] = 240
     expect(bar).to_have_js_property("position", 0.24)
-    expect(page.locator(".drop .job")).to_contain_text("24 %")
+    expect(page.locator(".job")).to_contain_text("24 %")
 
 
 def test_german_words_and_a_chosen_theme_stay(page: Page, service: Program) -> None:

@@ -257,7 +257,7 @@ def test_the_corpus_tells_which_files_could_not_be_read_and_reads_them_again(
     page.locator(".unread summary").click()
     expect(page.locator(".unread li")).to_contain_text("broken.pdf")
     page.get_by_role("button", name="Try them again").click()
-    expect(page.locator(".health .job")).to_contain_text("1 failed")
+    expect(page.locator(".job")).to_contain_text("1 failed")
     (folder / "sources" / "broken.pdf").unlink()
     shutil.copy(
         Path(__file__).parents[2] / "data" / "corpus" / "storage" / "batteries.pdf", folder / "sources" / "broken.pdf"
@@ -277,6 +277,6 @@ def test_a_folder_of_the_server_is_read_file_by_file_with_reasons(page: Page, se
     page.get_by_label("File or folder on the server").fill("more")
     page.get_by_role("button", name="Start").click()
 
-    expect(page.locator(".bring .job")).to_contain_text("1 new")
-    page.locator(".bring summary", has_text="Skipped").click()
-    expect(page.locator(".bring .skipped")).to_contain_text("odd.xyz")
+    expect(page.locator(".job")).to_contain_text("1 new")
+    page.locator(".job summary", has_text="Skipped").click()
+    expect(page.locator(".job .skipped")).to_contain_text("odd.xyz")
