@@ -2,8 +2,8 @@
 
 Flow: file bytes -> **here** -> a `Document`, and `Member`s for what is attached, which `formats.py` reads. Pure.
 
-The plain text is taken where there is one, else the HTML. Signatures that machines check, and pictures that belong to
-the HTML, are passed over in silence.
+The plain text is taken where there is one, else the HTML; the events of an invitation stand below it. Signatures that
+machines check, and pictures that belong to the HTML, are passed over in silence.
 """
 
 import re
@@ -12,6 +12,7 @@ from email.errors import HeaderParseError, MessageError
 from email.header import decode_header
 from email.message import Message
 from email.utils import formataddr, getaddresses, parsedate_to_datetime
+from itertools import chain
 
 from errors import UnreadableError
 from index.documents.blobs import LeftOut
@@ -20,6 +21,7 @@ from index.documents.structure import Structure
 from ingestion.reading import fields
 from ingestion.reading.containers import ATTACHED_TO, AttachmentNames, Member, Tally, lost, member_doc_id
 from ingestion.reading.files import refusal_of_name
+from ingestion.reading.invitation import Event, events_of
 from ingestion.reading.mail_body import add_body, text_of_html, unflowed
 from ingestion.reading.mail_message import BURIED, Part, parsed, shortened_parts
 from ingestion.reading.text import decode, one_line, title_from_name
@@ -50,6 +52,8 @@ def read_mail(data: bytes, doc_id: str) -> MailItems:
     builder = headed(headers)
     for body in parts.bodies:
         add_body(builder, body)
+    for name, value in chain.from_iterable(dict.fromkeys(parts.events)):
+        builder.pair(name, value)
     yield mail_of(doc_id, headers, builder)
     yield from shortened_parts(message, doc_id)
     yield from parts.attached(doc_id)
@@ -148,10 +152,11 @@ def _of_bytes(data: bytes, charset: str | None) -> str:
 
 
 class _Parts:
-    """What a mail consists of: the texts of its body, and the parts that are attached."""
+    """What a mail consists of: the texts of its body, the events it invites to, and the parts that are attached."""
 
     def __init__(self, message: Part) -> None:
         self._attached: list[Message] = []
+        self.events: list[Event] = []
         self.bodies = [text for _, text in self._texts(message) if text.strip()]
 
     def attached(self, doc_id: str) -> Iterator[Member | LeftOut | UnreadableError]:
@@ -187,6 +192,8 @@ class _Parts:
             else:
                 for child in children:
                     yield from self._texts(child)
+        elif content_type == "text/calendar":
+            self.events += events_of(_text_of(part))
         elif _is_shown(part):
             yield content_type, _text_of(part)
         elif content_type != BURIED:

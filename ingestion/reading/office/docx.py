@@ -144,7 +144,7 @@ class _Walk:
         return "".join(self._pieces(element))
 
     def _pieces(self, element: Any) -> Iterator[str]:
-        """Yield the text below an element, but what was deleted, what is hidden, and boxes, which are blocks."""
+        """Yield the text below an element, but what was deleted, struck or hidden, and boxes, which are blocks."""
         for child in element:
             if child.tag == _T:
                 yield child.text or ""
@@ -165,7 +165,7 @@ class _Walk:
 
     def _run(self, run: Any) -> Iterator[str]:
         """Yield the text of a run, what is raised or lowered as such."""
-        if is_on(run.find(f"{MAIN}rPr/{MAIN}vanish")):
+        if any(is_on(run.find(f"{MAIN}rPr/{MAIN}{name}")) for name in ("vanish", "strike", "dstrike")):
             return
         aligned = self._styles.vertical_alignment(run)
         text = "".join(self._pieces(run))

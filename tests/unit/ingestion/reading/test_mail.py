@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from index.documents.store import Document
+from ingestion.reading.invitation import events_of
 from tests.fakes.pdfs import make_pdf
 from tests.fakes.readings import Items, documents, read_all, refusals, reports
 from tests.zoo.archives import make_mail, make_zip
@@ -103,6 +104,68 @@ def test_html_is_taken_where_there_is_no_plain_text(tmp_path: Path, plain: str) 
 
     for words in ("Dear Bo,", "these are left.", "Gannet", "4", "Yours, Ann"):
         assert words in mail.text
+
+
+CALENDAR = """BEGIN:VCALENDAR
+BEGIN:VTIMEZONE
+TZID:Europe/Oslo
+BEGIN:STANDARD
+DTSTART:19701025T030000
+END:STANDARD
+END:VTIMEZONE
+BEGIN:VEVENT
+SUMMARY:Net mending\\, part 2
+DTSTART;TZID=Europe/Oslo:20250311T181500
+DTEND:20250311T200000Z
+LOCATION:Boathouse 4\\; the loft
+ORGANIZER;CN="Aune: Solveig";ROLE=CHAIR:mailto:aune@example.org
+ATTENDEE:mailto:bo@example.org
+ATTENDEE;CN=Ida:mailto:ida@example.org
+DESCRIPTION:Bring twine\\nand a need
+ le.
+BEGIN:VALARM
+DESCRIPTION:Beep
+END:VALARM
+END:VEVENT
+BEGIN:VEVENT
+SUMMARY:Regatta
+DTSTART;VALUE=DATE:20250614
+END:VEVENT
+END:VCALENDAR
+"""
+
+
+@pytest.mark.parametrize("attached", [False, True])
+def test_the_events_of_an_invitation_stand_below_its_text(tmp_path: Path, attached: bool) -> None:
+    mail = EmailMessage()
+    mail["From"], mail["Subject"] = "ada@example.org", "Invitation"
+    mail.set_content("See you there.")
+    mail.add_alternative(CALENDAR.replace("\n", "\r\n"), subtype="calendar", params={"method": "REQUEST"})
+    if attached:  # as well: programs send both
+        mail.add_attachment(CALENDAR, subtype="calendar", filename="invite.ics")
+
+    text = only(tmp_path, mail.as_bytes()).text
+
+    assert text[text.index("See you there.") :].splitlines() == [
+        "See you there.",
+        "",
+        "Event: Net mending, part 2",
+        "Start: 2025-03-11 18:15 Europe/Oslo",
+        "End: 2025-03-11 20:00 UTC",
+        "Location: Boathouse 4; the loft",
+        "Organizer: Aune: Solveig <aune@example.org>",
+        "Attendees: bo@example.org, Ida <ida@example.org>",
+        "Description: Bring twine and a needle.",
+        "Event: Regatta",
+        "Start: 2025-06-14",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "BEGIN:VEVENT", "END:VEVENT\nSUMMARY:x", "SUMMARY", "BEGIN:VEVENT\nEND:VEVENT", ";:;"]
+)
+def test_what_is_not_a_calendar_adds_nothing(text: str) -> None:
+    assert list(events_of(text)) == []
 
 
 def test_what_is_attached_is_a_document_of_its_own(tmp_path: Path) -> None:

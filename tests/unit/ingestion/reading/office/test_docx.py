@@ -95,8 +95,11 @@ PICTURE = (
          {"footnotes": NOTE.format("Or cold."), "endnotes": NOTE.format("A source.")},
          "Heat pumps.\n\nFootnote 1: Or cold.\n\nNext.\n\nEndnote 1: A source."),
         (paragraph("Seen.") + paragraph("Not seen.", run="<w:vanish/>") + PICTURE, {}, "Seen.\n\nA boat"),
+        (paragraph("Kept.") + paragraph("Struck.", run="<w:strike/>") + paragraph("x", run="<w:dstrike/>"), {},
+         "Kept."),
+        (paragraph("Kept.", run='<w:strike w:val="0"/>'), {}, "Kept."),
     ],
-    ids=["a frame", "changes", "notes", "hidden words and pictures"],
+    ids=["a frame", "changes", "notes", "hidden words and pictures", "struck words", "words struck no more"],
 )  # fmt: skip
 def test_the_text_shows_what_the_document_says(body: str, parts: dict[str, str], text: str) -> None:
     assert text_of(body, **parts) == text
