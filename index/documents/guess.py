@@ -35,6 +35,9 @@ _HEADING = re.compile(
     r"(?=\n(?!\d)[^\W_a-z]))",
     re.MULTILINE,
 )
+# A heading of plain text: a line, and below it a rule that is as long, give or take two characters.
+_UNDERLINED = re.compile(r"[ \t]*(?P<title>[^\s|][^\n|\t]{1,98})\n[ \t]*(?P<rule>={3,100}|-{3,100})[ \t]*\n?")
+RULE_CHARS = 2
 BULLET = "[-*+•▪◦‣]"
 _BULLET = re.compile(rf"\s*{BULLET}\s+")
 _NUMBERED = re.compile(r"\s*\(?(?:\d{1,3}|[a-z])[.)]\s+")
@@ -135,6 +138,10 @@ def prose_spans(text: str) -> list[Span]:
         if begin is not None and (blank or own or (label and _BEGINS.match(line))):
             spans.append((begin, position))
             begin = None
+        if begin is not None and line.lstrip()[:1] in ("=", "-") and _underlined(text[begin:end]):
+            spans.append((begin, end))
+            begin, position, label = None, end, False
+            continue
         label = _is_label(line)
         ended = line.rstrip()[-1:] in {".", "!", "?", ":", ";"}
         if own and line.lstrip().startswith(("#", "|", "`", "~")):
@@ -145,6 +152,13 @@ def prose_spans(text: str) -> list[Span]:
     if begin is not None:
         spans.append((begin, position))
     return spans
+
+
+def _underlined(text: str) -> re.Match[str] | None:
+    """Return a match of a line with a rule below it."""
+    found = _UNDERLINED.fullmatch(text)
+    is_even = found and abs(len(found["title"].rstrip()) - len(found["rule"])) <= RULE_CHARS
+    return found if is_even else None
 
 
 def _is_label(line: str) -> bool:
@@ -271,7 +285,8 @@ def _prose(text: str, start: int, end: int) -> Iterator[_Found]:
     for first, last in prose_spans(text[start:end]):
         begin, stop = _stripped(text, start + first, start + last)
         kind: Kind = "paragraph"
-        if _HEADING.match(text, _line_start(text, begin)) and "\n" not in text[begin:stop]:
+        is_marked = _HEADING.match(text, _line_start(text, begin)) and "\n" not in text[begin:stop]
+        if is_marked or _underlined(text[begin:stop]):
             kind = "heading"
         elif _BULLET.match(text, begin) or _NUMBERED.match(text, begin):
             kind = "item"
@@ -312,6 +327,10 @@ def _block(text: str, one: _Found) -> Block:
     start, end = one.start, one.end
     match one.kind:
         case "heading":
+            if underlined := _underlined(text[start:end]):
+                first = start + underlined.start("title")
+                title = (first, first + len(underlined["title"].rstrip()))
+                return Block("heading", start, end, title, 1 if underlined["rule"][0] == "=" else 2)
             heading = _HEADING.match(text, _line_start(text, start))
             assert heading is not None
             if heading["marks"]:

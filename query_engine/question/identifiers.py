@@ -17,8 +17,8 @@ from babel.dates import get_month_names
 from index.lexical.language import light_words, question_language
 from query_engine.text.light_words import is_light
 
-# Letters and digits, joined by marks without a space between them.
-_TOKEN = re.compile(r"§+|[^\W_]+(?:[-./:_–][^\W_]+)*")
+# Letters and digits, joined by marks without a space between them, but in numbers of French codes: "L. 12-1".
+_TOKEN = re.compile(r"§+|(?:[A-Z]\. (?=\d))?[^\W_]+(?:[-./:_–][^\W_]+)*")
 _PIECE = re.compile(r"[^\W\d_]+|\d+|[-./:_–]")
 # Of the documents' languages; a date is written with its month's name as often as without.
 _MONTH_LANGUAGES = ("en", "de", "fr", "es", "it", "nl", "pt")
@@ -84,7 +84,7 @@ class Identifier:
     @cached_property
     def pattern(self) -> re.Pattern[str]:
         """What finds it in a text, and none that only begins, ends or is ordered otherwise."""
-        return _at_the_head(re.escape(self.text)) if self.is_section else _whole(self.text)
+        return _at_the_head(_section_number(self.text)) if self.is_section else _whole(self.text)
 
     def has_relative(self, text: str) -> bool:
         """Whether a text names something of the same kind: LX-200 for LX-300, another year, day or section."""
@@ -93,7 +93,7 @@ class Identifier:
         if self.is_day:
             return any(one.is_day for one in identifiers(text))
         if self.is_section:
-            return _at_the_head(r"\d+(?:\.\d+){0,9}").search(text) is not None
+            return _at_the_head(r"(?:[A-Z]\.?[ -]?)?\d+(?:[.-]\d+){0,9}").search(text) is not None
         return any(letter.isalpha() for letter in self.text) and _relatives(self.text).search(text) is not None
 
 
@@ -145,8 +145,10 @@ def _identifier(word: str, before: str) -> Identifier | None:
     if not any(letter.isdigit() for letter in word):
         return None
     digits = sum(letter.isdigit() for letter in word)
-    if before in _SECTION_WORDS and digits <= _MOST_SECTION_DIGITS and _is_dotted(word):
+    if before in _SECTION_WORDS and digits <= _MOST_SECTION_DIGITS and _is_dotted(_number_of(word).replace("-", ".")):
         return Identifier(word, is_code=True, is_section=True)
+    if " " in word:  # not of a code
+        return _identifier(word[word.index(" ") + 1 :], "")
     if word[:2].upper() == "FY" and _YEAR.fullmatch(word[2:]):
         return Identifier(word[2:])
     if word[0] in "vV" and "." in word and _is_dotted(word[1:]):
@@ -178,8 +180,19 @@ def _is_light(word: str, light: Collection[str]) -> bool:
     return is_light(word) or word.casefold() in light
 
 
+def _number_of(section: str) -> str:
+    """Return the number of a section without the letter of its part: 12-1 of L. 12-1."""
+    return section[1:].lstrip(". -") if section[0].isalpha() else section
+
+
+def _section_number(text: str) -> str:
+    letter = rf"{text[0]}\.?[ -]?" if text[0].isalpha() else ""
+    return letter + re.escape(_number_of(text))
+
+
 def _at_the_head(written: str) -> re.Pattern[str]:
-    number = rf"^[^\w\n]{{0,9}}(?:[^\W\d_]{{1,14}}\.?[ \t]{{0,3}})?{written}(?![^\W_]|\.\d)"
+    # A number in brackets is that of a part of a section.
+    number = rf"^[^\w\n(]{{0,9}}(?:[^\W\d_]{{1,14}}\.?[ \t]{{0,3}})?{written}(?![^\W_]|[.-]\d)"
     return re.compile(number, re.MULTILINE)
 
 

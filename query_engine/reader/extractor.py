@@ -19,12 +19,12 @@ from tokenizers import Encoding
 from transformers import AutoModelForQuestionAnswering, AutoTokenizer
 
 from errors import ModelError
+from query_engine.reader.foreign import NO_WORD
 from query_engine.reader.model import MAX_TOKENS, PassageText, Scores, encode, unit_tokens
 
 SETTING = "RAG_ANSWER__READER"
-BATCH_TEXTS = 8
 # Log-odds stay within what the shipped reader gives: surer ones would outweigh all other measures.
-MOST = 6.0
+MOST = -NO_WORD
 INPUTS = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_ids": "type_ids"}
 
 
@@ -64,10 +64,8 @@ class SpanExtractor:
         Raises:
             ModelError: the model failed, for example out of memory.
         """
-        batches = (passages[start : start + BATCH_TEXTS] for start in range(0, len(passages), BATCH_TEXTS))
-        return [scores for batch in batches for scores in self._read(question, batch)]
-
-    def _read(self, question: str, passages: Sequence[PassageText]) -> list[Scores]:
+        if not passages:
+            return []
         with self._lock:
             encodings = encode(self._tokenizer, question, passages)
             arrays = {name: torch.tensor([getattr(one, of) for one in encodings]) for name, of in self._inputs.items()}

@@ -25,6 +25,10 @@ TEXTS = {
     "vouchers.md": "# Voucher no. 3391\n\nIt is worth 15 crowns.\n",
     "quarters.md": "# Turnover\n\nIn Q1 it was 61 crowns. In Q2 it was 64 crowns.\n",
     "fencing-regulations.md": "# Fencing\n\nA fence needs posts.\n",
+    "rules.md": "# Rules\n\n## Article R. 6\n\nBoats are washed ashore.\n\n## Article R. 6-1\n\nNets dry on the mole."
+    "\n\n## Article L. 61\n\nDues are paid in March.\n",
+    "bylaws.md": "# Bylaws\n\n§ 14 Keys\n\n(1) The warden keeps them.\n\n(2) Lost ones are paid.\n\n"
+    "§ 15 Dogs\n\n(1) Dogs are led.\n\n(14) Cats roam.\n",
     "deed.md": "# Deed\n\n8.1 The seller leaves the stove.\n\n8.9 The buyer pays the notary.\n",
 }
 
@@ -53,6 +57,10 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
         ("Who is desk 3.71 for?", "Bea", "Ravi"),
         ("What does § 6 say?", "Nor do widows", "crowns"),  # a board of 6 May is not its document
         ("Was regelt § 4?", "two crowns", "Pupils"),
+        ("Que dit l'article R. 6 ?", "washed ashore", "mole"),
+        ("Que dit l'article R. 6-1 ?", "the mole", "ashore"),
+        ("article L61", "in March", "ashore"),
+        ("What does § 14 say?", "The warden keeps them", "Cats"),
         ("What does § 6 regulate?", "Nor do widows", "fence"),  # not in the regulations of fencing
         ("What does section 2 of the contract say?", "It rises in May", "Ferro"),
         ("What was the turnover in Q2?", "64 crowns", "Pupils"),
@@ -104,6 +112,7 @@ async def test_a_number_that_no_document_names_is_said(engine: Engine, question:
         ("What was the mooring fee in 2020?", "2020"),  # the diary's year
         ("What does clause 8.9 of the lease say?", "8.9"),
         ("What does section 31 say?", "31"),  # a slip's number begins so
+        ("Que dit l'article L. 6 ?", "L. 6"),
         ("What happened on March 9th, 2020?", "March 9th, 2020"),
         ("What happened on 2020-03-09?", "2020-03-09"),
     ],

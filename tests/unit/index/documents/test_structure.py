@@ -117,3 +117,23 @@ def test_documents_of_an_earlier_release_are_counted_and_guessed(tmp_path: Path)
     assert store.unstructured() == 1
     assert found is not None
     assert [block.kind for block in found.structure.blocks] == ["heading", "paragraph"]
+
+
+@pytest.mark.parametrize(
+    ("text", "headings"),
+    [
+        (
+            "Release 7.2\n===========\nThe pump hums less.\n\nRelease 7.1\n===========\nNew seals.\n",
+            ["Release 7.2", "Release 7.1"],
+        ),
+        ("The keeper and his lamp, a longer title\n---------------------------------------\nHe lit it\nat dusk.", None),
+        ("A sum\n\n12\n-----------\n24 in all", []),  # the rule is not as long
+        ("The wages of this week and of the next\nadd up\n======\nto 12.", []),
+        ("Name | Age\n----------\nBob | 3", []),
+        ("Kind regards\n\n--\nBo", []),
+    ],
+)
+def test_a_line_with_a_rule_of_its_length_below_it_is_a_heading(text: str, headings: list[str] | None) -> None:
+    found = [text[slice(*block.inner)] for block in guessed_blocks(text) if block.kind == "heading"]
+
+    assert found == ([text.partition("\n")[0]] if headings is None else headings)
