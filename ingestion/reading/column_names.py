@@ -54,6 +54,11 @@ def header_span(rows: Sequence[Row]) -> tuple[int, int]:
     return first - above, first + 1
 
 
+def names_columns(rows: Sequence[Row]) -> bool:
+    """Whether the first of some rows names their columns, by figures, dates or codes that stand below its words."""
+    return _votes(*_cut(rows, 0)) > 0
+
+
 def is_comment(row: Row) -> bool:
     """Whether a row begins with the mark of comments."""
     return row[0].lstrip().startswith("#")

@@ -147,8 +147,7 @@ def _identifier(word: str, before: str) -> Identifier | None:
     digits = sum(letter.isdigit() for letter in word)
     if before in _SECTION_WORDS and digits <= _MOST_SECTION_DIGITS and _is_dotted(_number_of(word).replace("-", ".")):
         return Identifier(word, is_code=True, is_section=True)
-    if " " in word:  # not of a code
-        return _identifier(word[word.index(" ") + 1 :], "")
+    word = word.rpartition(" ")[2]  # no article of a code
     if word[:2].upper() == "FY" and _YEAR.fullmatch(word[2:]):
         return Identifier(word[2:])
     if word[0] in "vV" and "." in word and _is_dotted(word[1:]):

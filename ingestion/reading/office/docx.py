@@ -12,13 +12,12 @@ from itertools import takewhile
 from typing import Any
 
 from index.documents.store import Document
-from ingestion.reading.column_names import joined_names
 from ingestion.reading.marks import lowered, raised
 from ingestion.reading.markup import Grid, finished
 from ingestion.reading.office.drawings import CHART, RELATED_ID, add_chart, alternative_text
 from ingestion.reading.office.formulas import FORMULA, formula
 from ingestion.reading.office.package import Package
-from ingestion.reading.office.tables import add_table
+from ingestion.reading.office.tables import add_table, split_names
 from ingestion.reading.office.trailing import Trailing
 from ingestion.reading.office.word_styles import MAIN, NO, VAL, Lists, Styles, is_on, numbering, outline_level
 from ingestion.reading.office.word_symbols import SYMBOL, checkbox, in_font, symbol
@@ -187,7 +186,7 @@ class _Walk:
                 self.blocks(cell)
             return
         laid = self._laid_out(cells)
-        add_table(self._builder, laid[headers:], joined_names(laid[:headers], range(headers)))
+        add_table(self._builder, *split_names(laid, headers))
         for picture in _own(table, _PICTURE):
             self._builder.caption(alternative_text(picture))
 

@@ -13,12 +13,11 @@ from typing import Any
 
 from errors import UnreadableError
 from index.documents.store import Document
-from ingestion.reading.column_names import joined_names
 from ingestion.reading.marks import lowered, raised
 from ingestion.reading.markup import Grid, finished
 from ingestion.reading.office.grids import Area, Cell, Sheet, add_sheets, no_title
 from ingestion.reading.office.package import Package, dublin_core
-from ingestion.reading.office.tables import MAX_CELLS, add_table
+from ingestion.reading.office.tables import MAX_CELLS, add_table, split_names
 from ingestion.reading.office.trailing import Trailing
 from ingestion.reading.text import one_line
 from ingestion.reading.text_budget import BETWEEN_CELLS, Growth
@@ -264,7 +263,7 @@ class _Walk:
                 grid.cell(text, int(columns), int(cell.get(f"{_TABLE}number-rows-spanned", 1)))
             headers += bool(grid.end_row()) and row.getparent().tag == _HEADER_ROWS
         headers = headers if headers < len(grid.rows) else 0
-        add_table(self._builder, grid.rows[headers:], joined_names(grid.rows[:headers], range(headers)))
+        add_table(self._builder, *split_names(grid.rows, headers))
 
     def _style_names(self, element: Any) -> tuple[str, str]:
         """Return a paragraph's style and the one that it is based upon, which is the one people chose."""

@@ -25,7 +25,7 @@ from ingestion.reading.office.drawings import (
 )
 from ingestion.reading.office.formulas import FORMULA, formula
 from ingestion.reading.office.package import Package
-from ingestion.reading.office.tables import add_table
+from ingestion.reading.office.tables import add_table, split_names
 from ingestion.reading.text import one_line
 from ingestion.reading.text_builder import TextBuilder
 from ingestion.reading.titles import own_title
@@ -190,7 +190,7 @@ class _Slide:
             grid.end_row()
         properties = table.find(f"{DRAWING}tblPr")
         headed = properties is not None and properties.get("firstRow", "0") not in _NO and len(grid.rows) > 1
-        add_table(self._builder, grid.rows[headed:], grid.rows[0] if headed else ())
+        add_table(self._builder, *split_names(grid.rows, int(headed)))
 
     def _notes(self) -> str:
         path = next((one.target for one in self._relations.values() if one.kind == "notesSlide"), None)

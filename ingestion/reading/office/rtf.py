@@ -17,7 +17,7 @@ from index.documents.store import Document
 from ingestion.reading.marks import lowered, raised
 from ingestion.reading.markup import finished
 from ingestion.reading.office.package import signed
-from ingestion.reading.office.tables import add_table
+from ingestion.reading.office.tables import add_table, split_names
 from ingestion.reading.office.trailing import Trailing
 from ingestion.reading.text import one_line
 from ingestion.reading.text_builder import TextBuilder
@@ -434,7 +434,7 @@ class _Walk:
         else:
             headed = len(rows) > 1 and (rows[0].is_header or _is_bold(rows[0])) and not _is_bold(rows[1])
             texts = [[cell.text for cell in row.cells] for row in rows]
-            add_table(self.builder, texts[headed:], texts[0] if headed else ())
+            add_table(self.builder, *split_names(texts, int(headed)))
         self._trailing.end_block()
 
 

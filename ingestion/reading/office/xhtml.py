@@ -6,10 +6,9 @@ Flow: `epub.py` (a chapter's root element) -> **here** -> `TextBuilder`. Pure. W
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ingestion.reading.column_names import joined_names
 from ingestion.reading.marks import lowered, raised
 from ingestion.reading.markup import Grid
-from ingestion.reading.office.tables import add_table
+from ingestion.reading.office.tables import add_table, split_names
 from ingestion.reading.text_builder import TextBuilder
 
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
@@ -115,7 +114,7 @@ def _add_table(builder: TextBuilder, table: Any) -> None:
             grid.cell(_text(one), _int(one.get("colspan"), 1), _int(one.get("rowspan"), 1))
         grid.end_row()
     headers = headers if headers < len(grid.rows) else 0
-    add_table(builder, grid.rows[headers:], joined_names(grid.rows[:headers], range(headers)))
+    add_table(builder, *split_names(grid.rows, headers))
 
 
 def _text(element: Any) -> str:
