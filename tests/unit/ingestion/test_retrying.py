@@ -43,7 +43,7 @@ def test_what_other_folders_were_ingested_for_is_passed_over(
         return Summary("aaa")
 
     monkeypatch.setattr(build._Run, "with_entries", with_entries)
-    corpus: Any = SimpleNamespace(name="aaa", ledger=SimpleNamespace(failed=lambda: notes))
+    corpus: Any = SimpleNamespace(name="aaa", ledger=SimpleNamespace(incomplete=lambda: notes))
     folders = None if within is None else [tmp_path / name for name in within]
 
     embedding: Any = None
