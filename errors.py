@@ -339,6 +339,12 @@ def error_line(error: RagError, *, as_json: bool) -> str:
     return f"error[{error.code}]: {error}\n"
 
 
+def first_line(error: Exception) -> str:
+    """Return what a library's error says, without the lines that name its own source files."""
+    lines = [line for line in str(error).splitlines() if line.strip() and not line.startswith(("Check ", "Exception "))]
+    return (lines or [type(error).__name__])[0].strip().rstrip(".")[:200]
+
+
 @contextmanager
 def packages_for(work: str, remedy: str) -> Iterator[None]:
     """Import in the `with` block what only some settings or commands need.

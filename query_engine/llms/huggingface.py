@@ -18,7 +18,7 @@ from pydantic import PrivateAttr
 from safetensors import SafetensorError
 from transformers import BitsAndBytesConfig, StoppingCriteria, StoppingCriteriaList, TextStreamer
 
-from errors import ModelError, SettingsError
+from errors import ModelError, SettingsError, first_line
 from index.embedding.cpu import multiplies_bf16
 from query_engine.llms.base import TOP_P, LoadedModel
 from query_engine.llms.local import (
@@ -26,7 +26,6 @@ from query_engine.llms.local import (
     TEMPLATE_OPTIONS,
     LocalLLM,
     ModelThread,
-    first_line,
     generation_failed,
     packaged_gguf,
 )

@@ -23,7 +23,7 @@ from llama_index.core.base.llms.types import (
 from llama_index.core.llms import CustomLLM
 from pydantic import PrivateAttr
 
-from errors import LLMError, ModelError
+from errors import LLMError, ModelError, first_line
 from query_engine.llms.base import HEARTBEAT_S, chat_stream, has_system, without_system
 from query_engine.runtime.watching import ModelCall
 
@@ -80,12 +80,6 @@ def generation_failed(error: Exception) -> LLMError:
         "Use a smaller model, or lower RAG_LLM__CONTEXT_TOKENS.",
         code="llm_broke",
     )
-
-
-def first_line(error: Exception) -> str:
-    """Return what a library's error says, without the lines that name its own source files."""
-    lines = [line for line in str(error).splitlines() if line.strip() and not line.startswith(("Check ", "Exception "))]
-    return (lines or [type(error).__name__])[0].strip().rstrip(".")[:200]
 
 
 def packaged_gguf() -> Path:

@@ -18,7 +18,7 @@ from safetensors import SafetensorError
 from tokenizers import Encoding
 from transformers import AutoModelForQuestionAnswering, AutoTokenizer
 
-from errors import ModelError
+from errors import ModelError, first_line
 from query_engine.reader.foreign import NO_WORD
 from query_engine.reader.model import MAX_TOKENS, PassageText, Scores, encode, unit_tokens
 
@@ -45,7 +45,7 @@ class SpanExtractor:
                 model, use_safetensors=True, output_loading_info=True
             )
         except (OSError, ValueError, RuntimeError, KeyError, ImportError, SafetensorError) as error:
-            raise _refused(model, f"cannot be loaded: {_first_line(error)}") from error
+            raise _refused(model, f"cannot be loaded: {first_line(error)}") from error
         if found["missing_keys"]:
             raise _refused(model, "has no trained weights that extract answers")
         if not tokenizer.is_fast:
@@ -74,7 +74,7 @@ class SpanExtractor:
                     found = self._network(**{name: one.to(self._network.device) for name, one in arrays.items()})
                 logits = torch.stack((found.start_logits, found.end_logits), dim=1).double().cpu().numpy()
             except RuntimeError as error:  # torch raises it for any cause
-                raise ModelError(f"The reader failed: {_first_line(error)}.", f"Use another {SETTING}.") from error
+                raise ModelError(f"The reader failed: {first_line(error)}.", f"Use another {SETTING}.") from error
         return [_scores(*one) for one in zip(passages, encodings, logits, strict=True)]
 
 
@@ -102,7 +102,3 @@ def _refused(model: str, why: str) -> ModelError:
         f"The reader {model!r} {why}.",
         f"Set {SETTING} to a question answering model of transformers, trained on SQuAD 2: a folder or a hub id.",
     )
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")

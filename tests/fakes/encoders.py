@@ -3,6 +3,7 @@
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 
 def make_encoder(folder: Path, tokenizer_folder: Path, pooling: str = "mean") -> Path:
@@ -24,41 +25,30 @@ def make_encoder(folder: Path, tokenizer_folder: Path, pooling: str = "mean") ->
 
 def make_extractor(folder: Path, tokenizer_folder: Path) -> Path:
     """Write a one-layer BERT that scores each token as the first and as the last of an answer; return its folder."""
-    import torch  # noqa: PLC0415
-    from transformers import BertConfig, BertForQuestionAnswering  # noqa: PLC0415
-
-    torch.manual_seed(0)
-    config = BertConfig(
-        vocab_size=30522,
-        hidden_size=32,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        intermediate_size=64,
-        initializer_range=0.5,
-    )
-    BertForQuestionAnswering(config).save_pretrained(folder)
-    for name in ("tokenizer.json", "tokenizer_config.json"):
-        shutil.copy(tokenizer_folder / name, folder)
-    return folder
+    return _make_head("BertForQuestionAnswering", folder, tokenizer_folder)
 
 
 def make_cross_encoder(folder: Path, tokenizer_folder: Path, outputs: int = 1) -> Path:
     """Write a one-layer BERT that gives `outputs` numbers for a pair of texts; return its folder."""
+    network = "BertForSequenceClassification"
+    return _make_head(network, folder, tokenizer_folder, max_position_embeddings=64, num_labels=outputs)
+
+
+def _make_head(network: str, folder: Path, tokenizer_folder: Path, **options: Any) -> Path:
     import torch  # noqa: PLC0415
-    from transformers import BertConfig, BertForSequenceClassification  # noqa: PLC0415
+    import transformers  # noqa: PLC0415
 
     torch.manual_seed(0)
-    config = BertConfig(
+    config = transformers.BertConfig(
         vocab_size=30522,
         hidden_size=32,
         num_hidden_layers=1,
         num_attention_heads=2,
         intermediate_size=64,
-        max_position_embeddings=64,
         initializer_range=0.5,
+        **options,
     )
-    config.num_labels = outputs
-    BertForSequenceClassification(config).save_pretrained(folder)
+    getattr(transformers, network)(config).save_pretrained(folder)
     for name in ("tokenizer.json", "tokenizer_config.json"):
         shutil.copy(tokenizer_folder / name, folder)
     return folder

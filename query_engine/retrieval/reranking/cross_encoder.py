@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from sentence_transformers import CrossEncoder
 
-from errors import ModelError
+from errors import ModelError, first_line
 from query_engine.runtime.deadline import Deadline
 
 BATCH_TEXTS = 8
@@ -63,7 +63,7 @@ class CrossEncoderReranker:
             values = self._model.predict(pairs, batch_size=len(pairs), show_progress_bar=False)
         except RuntimeError as error:  # torch raises it for any cause
             raise ModelError(
-                f"The cross-encoder failed: {_first_line(error)}.", "Lower RAG_RERANK__POOL_K, or use another."
+                f"The cross-encoder failed: {first_line(error)}.", "Lower RAG_RERANK__POOL_K, or use another."
             ) from error
         scores = [float(value) for value in values]
         if not all(map(math.isfinite, scores)):
@@ -76,7 +76,7 @@ def _load(model: str) -> CrossEncoder:
         encoder: CrossEncoder = CrossEncoder(model)
     except Exception as error:  # hub, transformers and torch each have their own
         raise ModelError(
-            f"The cross-encoder {model!r} cannot be loaded: {_first_line(error)}.",
+            f"The cross-encoder {model!r} cannot be loaded: {first_line(error)}.",
             "Set RAG_RERANK__MODEL to a sentence-transformers cross-encoder: a folder, or a reachable hub id.",
         ) from error
     if encoder.num_labels != 1:
@@ -85,7 +85,3 @@ def _load(model: str) -> CrossEncoder:
             "Set RAG_RERANK__MODEL to a model that was trained to rank.",
         )
     return encoder
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
