@@ -129,7 +129,7 @@ def _check_target(target: Path, folder: Path) -> None:
     if target.exists():
         raise CorpusError(f"{target} exists.", "Name another file, or move that one away.", "bad_backup")
     if not target.parent.is_dir():
-        fact = f"The backup cannot be written: the folder {target.parent} does not exist."
+        fact = f"Cannot write the backup: no folder exists at {target.parent}."
         raise CorpusError(fact, "Create the folder, or choose another path.", "bad_backup")
     if target.resolve().is_relative_to(folder.resolve()):
         raise CorpusError(f"{target} is inside the corpus that it shall save.", "Name a file elsewhere.", "bad_backup")
