@@ -86,6 +86,10 @@ class Identifier:
         """What finds it in a text, and none that only begins, ends or is ordered otherwise."""
         return _at_the_head(_section_number(self.text)) if self.is_section else _whole(self.text)
 
+    def begins_section(self, text: str) -> bool:
+        """Whether a text begins with the number of this section or of one of its parts: 4 or 4.1 of section 4."""
+        return _at_the_head(_section_number(self.text) + r"(?:[.-]\d+){0,9}").search(text) is not None
+
     def has_relative(self, text: str) -> bool:
         """Whether a text names something of the same kind: LX-200 for LX-300, another year, day or section."""
         if self.is_year:
@@ -120,6 +124,9 @@ def identifiers(question: str) -> tuple[Identifier, ...]:
                 one = replace(one, is_code=True)
             found.setdefault(one.text, one)
         before = word
+    others = (token[0] for token in tokens if token[0] not in found)
+    if len(found) == 1 and has_one_dot(word := next(iter(found))) and all(_is_light(other, light) for other in others):
+        return (Identifier(word, is_code=True, is_section=True),)  # "What does 4.2 say?"
     return tuple(found.values())
 
 

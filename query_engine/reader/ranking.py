@@ -45,9 +45,10 @@ def ranked_units(question: str, leaves: Sequence[ReadLeaf], words: TermWeights) 
             one = ReadUnit(leaf, place, score, covered)
             if one.key not in found or found[one.key].worth < one.worth:
                 found[one.key] = one
+    beside = _beside_named_rows(question, found.values(), weights.keys(), words)
     if not codes:
         elsewhere = _in_unnamed_groups(found.values(), weights.keys(), words)
-        return Ranked(_in_order(one for key, one in found.items() if key not in elsewhere), elsewhere)
+        return Ranked(_in_order(one for key, one in found.items() if key not in elsewhere | beside), elsewhere)
     sections = _sections(found.values(), [code for code in codes if code.is_section])
     others = {key for key, one in found.items() if _names_another(one, codes) or sections.get(key) is False}
     named = {key: _named(one, codes, continued=key not in others) for key, one in found.items()}
@@ -77,6 +78,24 @@ def _in_unnamed_groups(
     return frozenset(key for rows in named.values() for key, count in rows.items() if count < max(rows.values()))
 
 
+def _beside_named_rows(
+    question: str, units: Iterable[ReadUnit], asked: Collection[str], words: TermWeights
+) -> frozenset[tuple[DocumentKey, int]]:
+    """Return the keys of rows in tables where the question names more of another row: a value, cell by cell."""
+    terms = set(words.terms(question))
+    tables: dict[tuple[DocumentKey, tuple[str, ...]], dict[tuple[DocumentKey, int], set[str]]] = {}
+    for one in units:
+        block = one.leaf.layout.block_of(one.place)
+        if block.kind == "row" and block.columns:
+            columns = {term for name in block.columns for term in words.terms(name)}
+            cells = (set(words.terms(one.leaf.layout.text[slice(*cell)])) for cell in block.cells)
+            named = {term for cell in cells if cell <= terms and not cell.isdisjoint(asked) for term in cell} - columns
+            tables.setdefault((one.leaf.passage.document, block.columns), {})[one.key] = named
+    return frozenset(
+        key for rows in tables.values() for key, named in rows.items() if any(named < other for other in rows.values())
+    )
+
+
 def _names_another(one: ReadUnit, codes: Sequence[Identifier]) -> bool:
     own = identifiers(one.text)
     return any(code.is_like(found) and not code.pattern.search(found.text) for code in codes for found in own)
@@ -95,7 +114,7 @@ def _sections(units: Iterable[ReadUnit], codes: Sequence[Identifier]) -> dict[tu
         if place != above:
             above, inside = place, None
         if any(code.has_relative(one.text) for code in codes):
-            inside = any(code.pattern.search(one.text) for code in codes)
+            inside = any(code.begins_section(one.text) for code in codes)
         if inside is not None:
             found[one.key] = inside
     return found

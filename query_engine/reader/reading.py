@@ -19,6 +19,7 @@ from query_engine.reader.foreign import ACROSS, WITHIN, reader_share
 from query_engine.reader.leaves import NEAREST_LEAVES, RANKED_LEAVES, DocumentOf, prepared_leaves
 from query_engine.reader.model import PassageReader, PassageText, Scores
 from query_engine.reader.ranking import Ranked, judged_by_similarity, judged_by_words, ranked_units
+from query_engine.reader.section import asked_section
 from query_engine.reader.table import Named
 from query_engine.reader.units import ReadLeaf, ReadUnit
 from query_engine.reader.window import MAX_CHARS, ReadWindow, Window, units_inside, window_without, windows_around
@@ -129,6 +130,8 @@ class LeafReader:
         windows = _windows(ranked, self._max_chars)
         if self._embedder is not None and (share == 1 or multilingual):  # the packaged embedder knows English
             windows = _compared(question, windows[:COMPARED_WINDOWS], self._embedder)
+        if ranked.units and (section := asked_section(question, ranked.units[0], words)):
+            windows = (ReadWindow(section, (section.best,), windows[0].similarity), *windows)
         return Reading(leaves, ranked.units, windows)
 
     def _scored(self, question: str, passages: Sequence[PassageText]) -> list[Scores]:

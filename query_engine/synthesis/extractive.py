@@ -9,9 +9,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from query_engine.reader.reading import LeafReader
-from query_engine.reader.window import Window
+from query_engine.reader.window import MARKED_WITHIN, ReadWindow, Window
 from query_engine.schema.passage import Passage
 from query_engine.synthesis.quoting import Quote, QuotingSynthesizer
+
+# Log-odds that a window answers, below which another one like it is not shown beside it.
+LEAST_SCORE = 0.0
 
 
 class ExtractiveSynthesizer(QuotingSynthesizer):
@@ -27,10 +30,29 @@ class ExtractiveSynthesizer(QuotingSynthesizer):
     def quotes(self, question: str, passages: Sequence[Passage], stop: threading.Event) -> Iterator[Quote]:
         """Yield the window that answers; nothing when the passages hold no sentence."""
         windows = self._reader.read(question, passages).windows
-        if windows and not stop.is_set():
-            window = windows[0].window.below_its_heading()
+        for one in [*windows[:1], *_namesakes(windows)]:
+            if stop.is_set():
+                return
+            window = one.window.below_its_heading()
             shown = window.shown(self._reader.naming(question))
-            yield Quote(_holding(window), window.start, window.end, window.text, shown, windows[0].marks)
+            yield Quote(_holding(window), window.start, window.end, window.text, shown, one.marks)
+
+
+def _namesakes(windows: Sequence[ReadWindow]) -> Sequence[ReadWindow]:
+    """Return the best window that answers as well as the first, for something of the same name in another document."""
+    first = windows[0] if windows else None
+    if first is None or first.score < LEAST_SCORE:
+        return []
+    own = first.window.best
+    others = (
+        one
+        for one in windows[1:]
+        if one.window.best.leaf.passage.document != own.leaf.passage.document
+        and one.window.best.covered >= own.covered
+        and one.score >= first.score - MARKED_WITHIN
+        and " ".join(own.text.split()) not in " ".join(one.window.text.split())
+    )
+    return list(others)[:1]
 
 
 def _holding(window: Window) -> Passage:

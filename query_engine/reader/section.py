@@ -1,0 +1,52 @@
+"""Find the section that a question asks for by its number, and nothing more: "What does § 2 say?"
+
+Such a question is answered by the whole section; one that asks for something in it is answered like any other. A
+section begins at a heading with its number, or at a line that begins with it, and goes on through its parts. Pure.
+"""
+
+from itertools import takewhile
+
+from query_engine.question.identifiers import Identifier, identifiers, without_identifiers
+from query_engine.reader.units import ReadUnit
+from query_engine.reader.window import WHOLE_CHARS, Window
+from query_engine.text.light_words import is_light
+from query_engine.text.term_weights import TermWeights, question_weights
+
+
+def asked_section(question: str, best: ReadUnit, words: TermWeights) -> Window | None:
+    """Return the section around the likeliest unit, cut to `WHOLE_CHARS`, if the question asks for all of it."""
+    codes = [one for one in identifiers(question) if one.is_section]
+    places = _section(best, codes[0]) if len(codes) == 1 else range(0)
+    if not places:
+        return None
+    layout = best.leaf.layout
+    asked = {term for term in question_weights(without_identifiers(question), words) if not is_light(term)}
+    if any(not asked.isdisjoint(words.terms(layout.words(place))) for place in places[1:] or places):
+        return None
+    start = layout.units[places.start].start
+    end = max(
+        end for place in places if (end := layout.units[place].end) - start <= WHOLE_CHARS or place == places.start
+    )
+    return Window(best, start, end)
+
+
+def _section(best: ReadUnit, code: Identifier) -> range:
+    """Return the places of the units below a section's number; empty if the unit is not among them."""
+    layout, structure = best.leaf.layout, best.leaf.layout.structure
+    above = [structure.headings_above(one.block) for one in layout.units]
+    for heading in above[best.place]:
+        block = structure.blocks[heading]
+        if code.begins_section(layout.text[block.start : block.end]):
+            inside = [place for place, headings in enumerate(above) if heading in headings]
+            return range(inside[0], inside[-1] + 1)
+    inside, flags = False, list[bool]()
+    for place, headings in enumerate(above):
+        text = layout.words(place)
+        if headings != above[best.place] or layout.units[place].label:
+            inside = False
+        elif (begins := code.begins_section(text)) or code.has_relative(text):
+            inside = begins
+        flags.append(inside)
+    before = takewhile(lambda place: flags[place], range(best.place, -1, -1))
+    after = takewhile(lambda place: flags[place], range(best.place, len(flags)))
+    return range(min(before, default=0), max(after, default=-1) + 1)
