@@ -66,10 +66,14 @@ def named_shares(
 
 
 def _leaf(name: str, documents: Mapping[str, StoredDocument]) -> tuple[StoredDocument, int, int] | None:
-    """Return a leaf's document, and where the leaf begins and ends in it; None if the document is being replaced."""
+    """Return a leaf's document, and where the leaf begins and ends in it; None if the document is being replaced.
+
+    One that begins within a heading ("25. | Loading") begins with it.
+    """
     version, position = split_node_id(name)
     document = documents.get(version)
     if document is None or position >= len(document.tree):
         return None
-    span = document.tree[position]
-    return document, span.start, span.end
+    span, structure = document.tree[position], document.structure
+    block = structure.blocks[structure.place(span.start)] if structure else None
+    return document, block.start if block and block.kind == "heading" else span.start, span.end

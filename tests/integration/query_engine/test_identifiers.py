@@ -29,6 +29,8 @@ TEXTS = {
     "\n\n## Article L. 61\n\nDues are paid in March.\n",
     "bylaws.md": "# Bylaws\n\n§ 14 Keys\n\n(1) The warden keeps them.\n\n(2) Lost ones are paid.\n\n"
     "§ 15 Dogs\n\n(1) Dogs are led.\n\n(14) Cats roam.\n",
+    "ferry.md": "# Ferry rules\n\n## 25. Loading\n\n25.1 Carts go first.\n\n25.2 Goats go last.\n\n"
+    "## 26. Fog\n\nThe bell is rung.\n",
     "deed.md": "# Deed\n\n8.1 The seller leaves the stove.\n\n8.9 The buyer pays the notary.\n",
 }
 
@@ -63,6 +65,10 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
         ("What does § 14 say?", "The warden keeps them", "Cats"),
         ("What does § 6 regulate?", "Nor do widows", "fence"),  # not in the regulations of fencing
         ("What does section 2 of the contract say?", "It rises in May", "Ferro"),
+        ("What does § 15 say?", "(14) Cats roam", "warden"),
+        ("Summarise section 25 of the ferry rules", "Carts go first.\n\n25.2 Goats", "bell"),
+        ("What does section 25 say about goats?", "Goats go last", "bell"),
+        ("What does 25.2 say?", "Goats go last", "Carts"),
         ("What was the turnover in Q2?", "64 crowns", "Pupils"),
         ("How much is voucher 3391 worth?", "15 crowns", "Pupils"),
     ],
