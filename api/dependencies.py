@@ -83,6 +83,10 @@ class Engines(Protocol):
         """Return the names of the corpora on disk."""
         ...
 
+    def drop(self, name: str) -> None:
+        """Delete a corpus with all that belongs to it; blocks until nobody asks it any more."""
+        ...
+
     def status(self) -> dict[str, Any]:
         """Return the last known state of corpora and models; waits for nothing."""
         ...

@@ -98,6 +98,14 @@ class ServiceClient:
         """
         return self._ask("POST", "/documents/delete", {"corpus": corpus, "filter": filters, "dry_run": dry_run})
 
+    def drop(self, corpus: str) -> None:
+        """Delete a corpus with all that belongs to it.
+
+        Raises:
+            RagError: it is in use, or the service is gone.
+        """
+        self._ask("DELETE", f"/corpora/{quote(corpus, safe='')}")
+
     def _job(self, body: dict[str, Any], on_progress: Tell, stop: threading.Event) -> Summary:
         job = self._ask("POST", "/ingest", body | {"wait": False})
         address, cancelled, told = f"/ingest/{job['job']}", False, None

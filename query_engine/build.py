@@ -37,7 +37,7 @@ from index.embedding.followed import FollowedEmbedding
 from index.joined import JoinedCorpus
 from index.layout.access import Access, Writing
 from index.lexical.language import document_language
-from index.maintenance.corpora import documents_on_disk
+from index.maintenance.corpora import documents_on_disk, drop
 from index.replica import make_folders
 from query_engine.engine import Engine
 from query_engine.given_documents.corpus import NAME, add_documents, corpus_for_documents
@@ -281,6 +281,19 @@ class Engines:
                 except RagError:
                     found[name] = 0  # a server that does not answer now may do so later
         self._on_disk = found
+
+    def drop(self, name: str) -> None:
+        """Delete a corpus with all that belongs to it, once nobody asks it any more; blocks.
+
+        Raises:
+            UnknownCorpusError: there is no such corpus.
+            TooManyCorporaError: it is in use.
+            CorpusLockedError: another process holds it.
+            StoreUnavailableError: a server does not answer; the corpus is still there.
+        """
+        with self._open_engines.closed(name):
+            drop(name, self._settings)
+        self._refused.pop(name, None)
 
     def close(self) -> None:
         """Close every corpus, and the connections to the server of an embedding model."""

@@ -19,9 +19,10 @@ from api.schemas.replies.corpora import (
     DeletedReply,
     DocumentBrief,
     DocumentsReply,
+    DroppedReply,
     StatsReply,
 )
-from api.schemas.requests import FILTER_EXAMPLE, DeleteBody, OneCorpus
+from api.schemas.requests import FILTER_EXAMPLE, CorpusName, DeleteBody, OneCorpus
 from api.views.negotiation import JSONReply
 from errors import FilterError, without_paths
 from index.maintenance.corpora import list_corpora
@@ -99,6 +100,15 @@ def corpora(service: ServiceDep) -> JSONReply:
     facts = [one for one in list_corpora(service.settings) if may_use(one.name)]
     told = [CorpusFacts.filled(one, problem=one.problem and without_paths(one.problem)) for one in facts]
     return JSONReply(CorporaReply.filled(corpora=told))
+
+
+@router.delete("/corpora/{name}", responses=replied(DroppedReply))
+def drop(name: CorpusName, service: ServiceDep) -> JSONReply:
+    """Delete a corpus with its documents and uploaded files; an `admin` key is needed. Ingested folders stay."""
+    with service.write_locks.hold(name, DELETION_WAIT_S):
+        service.engines.drop(name)
+    Uploads(service.settings).drop(name)
+    return JSONReply(DroppedReply.filled(dropped=name))
 
 
 def _parsed(filters: str) -> dict[str, Any]:

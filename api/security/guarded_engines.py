@@ -42,6 +42,11 @@ class GuardedEngines:
         """Return the names of the corpora on disk that the caller may know of."""
         return [name for name in self.unguarded.names() if may_use(name)]
 
+    def drop(self, name: str) -> None:
+        """Delete a corpus with all that belongs to it; blocks until nobody asks it any more."""
+        require_corpus(name)
+        self.unguarded.drop(name)
+
     def _opened(self, name: str | None) -> str | None:
         if name == ALL and (own := self.names()):
             return joined_name(own)

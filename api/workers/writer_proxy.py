@@ -21,7 +21,7 @@ from loopback import may_use_proxy
 
 # Jobs and tasks live in one process; documents are written by one.
 ALWAYS = re.compile(r"/(ingest|task|pipeline)(/.*)?")
-WRITES = re.compile(r"/documents(/.*)?")
+WRITES = re.compile(r"/(documents|corpora)(/.*)?")
 # Of one connection only, see RFC 9110; the server writes its own.
 HOP_BY_HOP = frozenset(
     (b"connection", b"keep-alive", b"te", b"trailer", b"transfer-encoding", b"upgrade", b"date", b"proxy-connection")

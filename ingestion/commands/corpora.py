@@ -1,13 +1,15 @@
 """`python -m ingestion corpora`: what corpora there are; drop one, or give it another name.
 
-Flow: `__main__.py` -> **here** -> `index/maintenance/corpora.py`.
+Flow: `__main__.py` -> **here** -> `index/maintenance/corpora.py`; or the service that holds the corpus drops it.
 """
 
 import argparse
 import json
 from dataclasses import asdict
 
+from errors import CorpusLockedError
 from index.maintenance.corpora import CorpusFacts, drop, list_corpora, rename
+from ingestion.commands.options import service_of
 from ingestion.uploads import Uploads
 from settings import Settings
 
@@ -30,9 +32,14 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Do what was asked for."""
     match arguments.action:
         case "drop":
-            gone = drop(arguments.names[0], settings)
-            Uploads(settings).drop(gone.name)
-            print(f"dropped corpus {gone.name!r}")
+            name = arguments.names[0]
+            try:
+                drop(name, settings)
+                Uploads(settings).drop(name)
+            except CorpusLockedError as error:
+                with service_of(error, settings) as service:
+                    service.drop(name)
+            print(f"dropped corpus {name!r}")
         case "rename":
             old, new = arguments.names
             rename(old, new, settings)

@@ -1,4 +1,4 @@
-"""Find the section that a question asks for by its number, and nothing more: "What does § 2 say?"
+"""Find the section that a question asks for by its number, and nothing more ("What does § 2 say?").
 
 Such a question is answered by the whole section; one that asks for something in it is answered like any other. A
 section begins at a heading with its number, or at a line that begins with it, and goes on through its parts. Pure.
@@ -37,8 +37,8 @@ def _section(best: ReadUnit, code: Identifier) -> range:
     for heading in above[best.place]:
         block = structure.blocks[heading]
         if code.begins_section(layout.text[block.start : block.end]):
-            inside = [place for place, headings in enumerate(above) if heading in headings]
-            return range(inside[0], inside[-1] + 1)
+            below = [place for place, headings in enumerate(above) if heading in headings]
+            return range(below[0], below[-1] + 1)
     inside, flags = False, list[bool]()
     for place, headings in enumerate(above):
         text = layout.words(place)

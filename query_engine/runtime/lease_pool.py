@@ -11,8 +11,9 @@ import logging
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager
 from functools import partial
 from typing import Generic, TypeVar
 
@@ -126,6 +127,29 @@ class LeasePool(Generic[Item]):
             self._retired.append(entry)
         self._close_retired()
 
+    @contextmanager
+    def closed(self, name: str) -> Iterator[None]:
+        """Close an item, and keep it closed during a `with` block; who wants it waits for the end of that.
+
+        Raises:
+            TooManyCorporaError: it has been in use all the time that an opening would wait.
+        """
+        until = time.monotonic() + self._wait_s
+        with self._guard:
+            while (entry := self._entries.get(name)) and (entry.leases or not entry.is_open):
+                self._wait(
+                    until - time.monotonic(), f"{name!r} is in use.", "Try again when its questions are answered."
+                )
+            entry = entry or _Entry[Item]()
+            entry.closing = True
+            self._entries[name] = entry
+        if entry.opening.done():
+            self._close_one(name, entry)
+        try:
+            yield
+        finally:
+            self._forget(name, entry)
+
     def open_items(self) -> dict[str, Item]:
         """Return what is open, by name."""
         with self._guard:
@@ -204,7 +228,12 @@ class LeasePool(Generic[Item]):
                     return
                 idle = self._longest_idle()
                 if idle is None:
-                    self._wait(until - time.monotonic())
+                    self._wait(
+                        until - time.monotonic(),
+                        "There is no room to open another corpus: all that are open are in use.",
+                        "Ask again when other questions are answered, or raise the process's "
+                        "limit of open files (`ulimit -n`).",
+                    )
                     continue
                 idle[1].closing = True
             self._shut(*idle)
@@ -218,24 +247,23 @@ class LeasePool(Generic[Item]):
         idle = ((name, entry) for name, entry in self._entries.items() if entry.is_open and not entry.leases)
         return next(idle, None)
 
-    def _wait(self, timeout_s: float) -> None:
-        """Wait until something has changed."""
+    def _wait(self, timeout_s: float, fact: str, remedy: str) -> None:
+        """Wait until something has changed; raise if no time is left for that."""
         if timeout_s <= 0:
-            raise TooManyCorporaError(
-                "There is no room to open another corpus: all that are open are in use.",
-                "Ask again when other questions are answered, or raise the process's "
-                "limit of open files (`ulimit -n`).",
-            )
+            raise TooManyCorporaError(fact, remedy)
         self._changed.wait(timeout_s)
 
     def _shut(self, name: str, entry: "_Entry[Item]") -> None:
         try:
             self._close_one(name, entry)
         finally:
-            with self._guard:
-                self._entries.pop(name, None)
-                self._changed.notify_all()
-            entry.closed.set()
+            self._forget(name, entry)
+
+    def _forget(self, name: str, entry: "_Entry[Item]") -> None:
+        with self._guard:
+            self._entries.pop(name, None)
+            self._changed.notify_all()
+        entry.closed.set()
 
     def _close_one(self, name: str, entry: "_Entry[Item]") -> None:
         try:

@@ -258,6 +258,10 @@ class FakeEngines:
     def names(self) -> list[str]:
         return sorted({*self.engines, *self.failures})
 
+    def drop(self, name: str) -> None:
+        self.lease(name).release()
+        self.engines = {one: engine for one, engine in self.engines.items() if one != name}
+
     def status(self) -> dict[str, Any]:
         return {
             "corpora": {name: {"documents": 3, "leaves": 12} for name in self.engines},
@@ -302,6 +306,9 @@ class OneEngine:
 
     def status(self) -> dict[str, Any]:
         return {}
+
+    def drop(self, name: str) -> None:
+        raise AssertionError(f"{name} is not to be dropped")
 
     def look_at_disk(self) -> None:
         raise AssertionError("no probe is asked")

@@ -207,6 +207,13 @@ class CorpusFacts(Reply):
     """Why the fields that are null could not be read."""
 
 
+class DroppedReply(Reply):
+    """A corpus that was deleted."""
+
+    dropped: CorpusName
+    """Its name."""
+
+
 class CorporaReply(Reply):
     """The corpora on disk."""
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from api.jobs.ingester import Ingester
-from errors import CorpusError, IndexMismatchError, StorageError, StoreUnavailableError
+from errors import CorpusError, IndexMismatchError, StorageError, StoreUnavailableError, UnknownCorpusError
 from index.corpus import Corpus
 from index.layout.access import Reading
 from index.layout.lock import CorpusLock
@@ -143,6 +143,22 @@ def test_an_ingestion_holds_its_corpus_and_its_documents_are_known_at_once(
     assert seen
     assert all(seen)
     assert engines.status()["corpora"]["c5"]["documents"] == 2
+
+
+def test_an_open_corpus_is_dropped_once_nobody_asks_it(engines: Engines, index: Path) -> None:
+    with engines.lease("c1"):
+        dropped = threading.Thread(target=engines.drop, args=("c1",))
+        dropped.start()
+        assert (index / "c1").exists()
+    dropped.join()
+
+    assert not (index / "c1").exists()
+    with pytest.raises(UnknownCorpusError):
+        engines.lease("c1")
+    with pytest.raises(UnknownCorpusError):
+        engines.drop("c1")
+    shutil.copytree(index / "c2", index / "c1")
+    engines.lease("c1").release()
 
 
 def test_what_is_on_disk_is_counted_without_opening_it(engines: Engines, index: Path) -> None:

@@ -211,3 +211,11 @@ def test_an_unknown_corpus_is_named(path: str) -> None:
     reply = client_of(an_engine()).get(path, params={"corpus": "papers"})
 
     assert (reply.status_code, reply.json()["error"]["code"]) == (404, "unknown_corpus")
+
+
+def test_a_corpus_is_deleted_once() -> None:
+    client = client_of(an_engine())
+
+    assert client.delete("/corpora/default").json() == {"dropped": "default"}
+    assert client.delete("/corpora/default").status_code == 404
+    assert client.delete("/corpora/Not a name").status_code == 422

@@ -287,3 +287,28 @@ def test_closing_the_pool_closes_what_is_retired_and_in_use(library: Library) ->
     lease.release()
 
     assert library.closed == ["a"]
+
+
+def test_what_is_kept_closed_is_opened_again_afterwards_by_those_who_waited(
+    library: Library, threads: ThreadPoolExecutor
+) -> None:
+    pool = pool_of(library)
+    pool.lease("one").release()
+    with pool.closed("one"):
+        waiting = asked(pool, threads, "one")
+        assert (library.closed, pool.open_items(), pool.lease_open("one")) == (["one"], {}, None)
+        assert not waiting.done()
+
+    assert waiting.result(KILL_S) == "text of one"
+    assert library.opened == ["one", "one"]
+
+
+def test_what_is_in_use_is_not_closed(library: Library) -> None:
+    pool = pool_of(library)
+    lease = pool.lease("one")
+    with pytest.raises(TooManyCorporaError), pool.closed("one"):
+        pytest.fail("it was closed")
+    lease.release()
+
+    assert library.closed == []
+    assert pool.lease("one").item == "text of one"
