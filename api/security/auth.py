@@ -93,7 +93,7 @@ class KeyGate:
         if key is not None and self._keyring.find(sent) is None:
             _require_page(scope, headers)
         if key is None:
-            if scope["path"] in OPEN_PATHS:
+            if _is_open(scope["path"]):
                 return NOBODY
             code = "key_refused" if scope["path"] in ASK_XDD_PATHS else "key_needed"
             raise RagError(FACT, REMEDY, code)
@@ -119,6 +119,11 @@ async def require_scope(request: Request) -> None:
         raise error
 
 
+def _is_open(path: str) -> bool:
+    # The page's files say nothing of the documents, and the login is drawn with them.
+    return path in OPEN_PATHS or path.startswith("/ui/static/")
+
+
 def refusal(key: Key | None, method: str, path: str) -> RagError | None:
     """Return why a key does not open a route; None if it does.
 
@@ -127,7 +132,7 @@ def refusal(key: Key | None, method: str, path: str) -> RagError | None:
         method: of HTTP.
         path: of the route, as `/ingest/{job_id}`.
     """
-    if key is None or path in OPEN_PATHS:
+    if key is None or _is_open(path):
         return None
     scope = SCOPE_OF.get((method, path), READ if method in ("GET", "HEAD") else ADMIN)
     if not key.allows(scope):

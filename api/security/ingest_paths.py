@@ -16,6 +16,10 @@ from errors import IngestRefusedError, UnknownPathError
 from ingestion.uploads import Uploads
 from settings import Settings
 
+SAMPLE = "treeline:sample"
+"""The path that stands for the sample corpus of the project; whoever may ingest may have it."""
+SAMPLE_FOLDER = Path(__file__).parents[2] / "data" / "corpus"
+
 
 @dataclass(frozen=True, slots=True)
 class IngestPaths:
@@ -42,6 +46,8 @@ class IngestPaths:
                 and where its folder is absent.
             UnknownPathError: there is nothing at this path.
         """
+        if given == SAMPLE and SAMPLE_FOLDER.is_dir():
+            return SAMPLE_FOLDER
         if not self._limited:
             return locate(self.roots, given)
         try:

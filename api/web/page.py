@@ -1,24 +1,31 @@
 """`GET` and `HEAD /ui`: the web page, its modules, styles and start-up facts; `/docs`, `/app_config`, `/<file>`.
 
-Flow: a browser -> **here** -> `static/` unchanged. There is no build step: the browser loads our modules and, from
+Flow: a browser -> **here** -> `static/`, compressed. There is no build step: the browser loads our modules and, from
 `static/vendor/`, the libraries. All data comes through the routes that every client uses.
 
 The page loads nothing from elsewhere and runs no inline script; its content security policy says so to the browser.
 """
 
-from collections.abc import Mapping
+import gzip
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache, partial
+from hashlib import sha256
+from itertools import islice
 from pathlib import Path
-from typing import get_args
+from typing import Annotated, get_args
 
-from fastapi import APIRouter, Request
-from starlette.responses import FileResponse, RedirectResponse, Response
+from fastapi import APIRouter, Query, Request
+from starlette.responses import RedirectResponse, Response
 
-from api.caller import CALLER, may_use
+from api.caller import ADMIN, CALLER, INGEST, may_use
 from api.dependencies import ServiceDep
+from api.schemas.requests import CorporaName
 from api.security.auth import COOKIE
+from api.security.ingest_paths import SAMPLE, SAMPLE_FOLDER
 from api.views.negotiation import JSONReply
 from errors import UnknownPathError
+from index.documents.store import StoredDocument
 from ingestion.reading.format_table import COMPRESSIONS, FORMATS, IMAGES
 from pipelines.steps.corpus_source import CorpusSource
 from query_engine.synthesis.build import writer_names
@@ -31,10 +38,14 @@ HEADERS = {
     # Revalidated by its ETag at each load, so that an upgraded service never meets the modules of the one before.
     "Cache-Control": "no-cache",
 }
+LASTING = HEADERS | {"Cache-Control": "public, max-age=31536000, immutable"}
 # Swagger UI's styles hold their icons.
 DOCS_HEADERS = HEADERS | {
     "Content-Security-Policy": HEADERS["Content-Security-Policy"].replace("img-src 'self'", "img-src 'self' data:")
 }
+# What a conversation begins with: the newest documents looked at, titles shown, and headings, of each and in all.
+NEWEST, TITLES, HEADINGS_EACH, HEADINGS = 12, 4, 2, 6
+HEADING_CHARS = 8, 60
 TYPES = {".css": "text/css", ".html": "text/html", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
 router = APIRouter(prefix="/ui", include_in_schema=False)
@@ -50,14 +61,16 @@ def page(request: Request) -> Response:
 
 @router.api_route("/static/{path:path}", methods=["GET", "HEAD"])
 def static(path: str, request: Request) -> Response:
-    """Return one of the page's files."""
-    return _file(path, request)
+    """Return one of the page's files; below the version of all of them, browsers may keep it for good."""
+    version, _, rest = path.partition("/")
+    return _sent(rest, request, LASTING) if version == _version() else _file(path, request)
 
 
 @router.get("/config")
 def config(service: ServiceDep, request: Request) -> JSONReply:
     """Say what the page has to offer: corpora, preset questions, who writes, and whether files can be brought in."""
-    key = CALLER.get() if COOKIE in request.cookies else None
+    caller = CALLER.get()
+    key = caller if COOKIE in request.cookies else None
     settings, names = service.settings, service.engines.names()
     default = settings.index.corpus
     return JSONReply(
@@ -78,6 +91,8 @@ def config(service: ServiceDep, request: Request) -> JSONReply:
             "retrieval": settings.retrieval.model_dump(mode="json"),
             "rerank": settings.rerank.method,
             "can_ingest": bool(service.ingest_roots),
+            "sample": SAMPLE if SAMPLE_FOLDER.is_dir() and (caller is None or caller.allows(INGEST)) else None,
+            "can_drop": caller is None or caller.allows(ADMIN),
             "runs": settings.serve.runs is not None,
             "upload": {
                 "max_bytes": settings.ingest.max_upload_bytes,
@@ -85,6 +100,28 @@ def config(service: ServiceDep, request: Request) -> JSONReply:
             },
         }
     )
+
+
+@router.get("/beginning")
+def beginning(service: ServiceDep, corpus: Annotated[CorporaName | None, Query()] = None) -> JSONReply:
+    """Say what a conversation may begin with: the number of documents, the newest titles, headings to ask about."""
+    with service.engines.lease(corpus) as engine:
+        newest = engine.corpus.catalogue.briefs(None, NEWEST, newest=True)
+        found = (engine.corpus.documents.get(one.doc_id) for one in newest)
+        headings = [heading for one in found if one is not None for heading in islice(_headings(one), HEADINGS_EACH)]
+        counted = engine.corpus.documents.count()
+    titles = list(dict.fromkeys(one.title for one in newest))
+    return JSONReply(
+        {"documents": counted, "titles": titles[:TITLES], "headings": list(dict.fromkeys(headings))[:HEADINGS]}
+    )
+
+
+def _headings(document: StoredDocument) -> Iterator[str]:
+    """Yield the headings below a document's title that are long enough to ask about."""
+    for block in document.structure.blocks:
+        text = " ".join(document.text[slice(*block.inner)].split())
+        if block.kind == "heading" and HEADING_CHARS[0] <= len(text) <= HEADING_CHARS[1] and text != document.title:
+            yield text
 
 
 @at_root.api_route("/docs", methods=["GET", "HEAD"])
@@ -122,10 +159,37 @@ def redirect() -> Response:
     return RedirectResponse("ui", 307, headers={"Vary": "Accept"})
 
 
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A file of the page."""
+
+    plain: bytes
+    compressed: bytes
+    hash: str
+    media_type: str
+
+
 @cache
-def _files() -> dict[str, Path]:
+def _files() -> dict[str, _File]:
     """Return the files by their path below `static/`; what is not listed here is not served."""
-    return {str(path.relative_to(STATIC)): path for path in STATIC.rglob("*") if path.suffix in TYPES}
+    paths = {str(path.relative_to(STATIC)): path for path in sorted(STATIC.rglob("*")) if path.suffix in TYPES}
+    contents = {name: path.read_bytes() for name, path in paths.items()}
+    # All others by an address that names their version.
+    contents["index.html"] = contents["index.html"].replace(b"ui/static/", f"ui/static/{_version()}/".encode())
+    return {
+        name: _File(content, gzip.compress(content, mtime=0), _hash(content), TYPES[paths[name].suffix])
+        for name, content in contents.items()
+    }
+
+
+@cache
+def _version() -> str:
+    """Return the version of all files."""
+    return _hash(b"".join(path.read_bytes() for path in sorted(STATIC.rglob("*")) if path.is_file()))
+
+
+def _hash(content: bytes) -> str:
+    return sha256(content).hexdigest()[:16]
 
 
 def _file(name: str, request: Request) -> Response:
@@ -133,13 +197,17 @@ def _file(name: str, request: Request) -> Response:
 
 
 def _sent(name: str, request: Request, headers: Mapping[str, str]) -> Response:
-    path = _files().get(name)
-    if path is None:
+    file = _files().get(name)
+    if file is None:
         raise UnknownPathError("The page has no such file.", "Open `/ui`.")
-    response = FileResponse(path, headers=headers, media_type=TYPES[path.suffix], stat_result=path.stat())
-    if request.headers.get("if-none-match") == response.headers["etag"]:
-        return Response(status_code=304, headers={**headers, "etag": response.headers["etag"]})
-    return response
+    packed = "gzip" in request.headers.get("accept-encoding", "")
+    etag = f'"{file.hash}-gzip"' if packed else f'"{file.hash}"'
+    headers = {**headers, "etag": etag, "vary": "Accept-Encoding"}
+    if request.headers.get("if-none-match") == etag:
+        return Response(status_code=304, headers=headers)
+    if packed:
+        return Response(file.compressed, headers=headers | {"content-encoding": "gzip"}, media_type=file.media_type)
+    return Response(file.plain, headers=headers, media_type=file.media_type)
 
 
 # One route a file: a pattern would take the addresses of all others, and their 405s.

@@ -478,7 +478,7 @@ def test_a_service_with_keys_asks_the_browser_for_one_and_an_empty_one_for_docum
         expect(page.get_by_role("button", name=HEAT_QUESTION)).to_have_count(0)
         page.get_by_role("link", name="Documents").click()
         expect(page.get_by_role("alert")).to_have_count(0)
-        page.get_by_label("Corpus").select_option(label="New corpus …")
+        page.get_by_label("Collection").select_option(label="New collection …")
         page.get_by_role("dialog").get_by_role("textbox").fill("notes")
         page.keyboard.press("Enter")
         dropped(page, "heat.md", HEAT)
@@ -487,5 +487,5 @@ def test_a_service_with_keys_asks_the_browser_for_one_and_an_empty_one_for_docum
         page.keyboard.press("Enter")
 
         expect(page.locator(".answer")).to_contain_text("moves heat from a cold place")
-        assert "notes" in page.get_by_label("Corpus").locator("option").all_inner_texts()
+        assert "notes" in page.get_by_label("Collection").locator("option").all_inner_texts()
         context.close()

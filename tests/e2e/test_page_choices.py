@@ -58,11 +58,11 @@ def ask(page: Page, question: str) -> None:
 
 
 def test_ticked_corpora_are_asked_together_and_a_source_opens_in_its_own(page: Page) -> None:
-    page.get_by_label("Corpus", exact=True).select_option(label="Several …")
+    page.get_by_label("Collection", exact=True).select_option(label="Several …")
     page.get_by_role("checkbox", name="orchard").check()
     assert violations(page) == []
     page.get_by_role("button", name="Apply").click()
-    expect(page.get_by_label("Corpus", exact=True).locator("option:checked")).to_have_text("harbour, orchard")
+    expect(page.get_by_label("Collection", exact=True).locator("option:checked")).to_have_text("harbour, orchard")
 
     ask(page, ORCHARD_QUESTION)
     page.get_by_text("Sources (").click()
@@ -71,12 +71,12 @@ def test_ticked_corpora_are_asked_together_and_a_source_opens_in_its_own(page: P
 
     expect(page.locator(".evidence mark.cited")).to_contain_text("Sigrid Aune")
     page.reload()
-    expect(page.get_by_label("Corpus", exact=True).locator("option:checked")).to_have_text("harbour, orchard")
+    expect(page.get_by_label("Collection", exact=True).locator("option:checked")).to_have_text("harbour, orchard")
     expect(page.locator(".exchange")).to_contain_text("Sigrid Aune")
 
 
 def test_a_search_of_all_draws_equally_named_documents_apart(page: Page, service: Program) -> None:
-    page.get_by_label("Corpus", exact=True).select_option(label="All")
+    page.get_by_label("Collection", exact=True).select_option(label="All")
     page.goto(f"{service.url}/ui#retrieve?q=What happened by 1977?")
 
     expect(page.locator(".outline h2 small")).to_have_count(3)
@@ -89,11 +89,11 @@ def test_a_search_of_all_draws_equally_named_documents_apart(page: Page, service
 
 
 def test_a_view_of_one_corpus_asks_for_one(page: Page) -> None:
-    page.get_by_label("Corpus", exact=True).select_option(label="All")
+    page.get_by_label("Collection", exact=True).select_option(label="All")
     page.get_by_role("link", name="Documents").click()
     page.get_by_role("button", name="orchard").click()
 
-    expect(page.get_by_label("Corpus", exact=True)).to_have_value("orchard")
+    expect(page.get_by_label("Collection", exact=True)).to_have_value("orchard")
     expect(page.get_by_role("button", name="Yearly report", exact=True)).to_be_visible()
 
 

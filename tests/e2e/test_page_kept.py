@@ -63,7 +63,7 @@ def test_an_answer_and_a_draft_go_on_while_another_view_is_shown(page: Page, ser
     with page.expect_request("**/query/stream"):
         page.keyboard.press("Enter")
     page.fill("#question", "A draft of the next question")
-    for view in ("Search", "Documents", "Compare"):
+    for view in ("Workbench", "Documents", "Workbench"):
         go(page, view)
     expect(page.locator(".exchange")).not_to_be_visible()
     page.keyboard.press("Escape")  # closes what is open here; what goes on elsewhere is not stopped

@@ -7,8 +7,9 @@ import { duration, t } from "./texts.js";
 import { html, useEffect, useMemo, useRef, useState } from "./vendor/htm-preact.js";
 
 const DRAW_PAUSE_MS = 100;
+const QUOTE_CHARS = 300; // shown beside a number that is pointed at
 
-export function Answer({ exchange, latest, again, show, shown }) {
+export function Answer({ exchange, latest, again, edit, show, shown }) {
   const { question, steps, text, state, reply, problem } = exchange;
   const running = state === "running";
   const citations = reply?.citations ?? [];
@@ -32,6 +33,7 @@ export function Answer({ exchange, latest, again, show, shown }) {
         ${reply && html`<${Verdict} about=${{ answer_id: reply.answer_id }} />`}
         ${reply?.answered && html`<${Copy} reply=${reply} />`}
         ${again && html`<button class="quiet" onClick=${again}>${t("again")}</button>`}
+        ${edit && html`<button class="quiet" onClick=${edit}>${t("edit")}</button>`}
         <a class="quiet" href="#retrieve?${new URLSearchParams({ q: question })}">${t("showTree")}</a>
         ${reply && html`<span class="by">${facts(reply)}</span>`}
       </p>`}
@@ -140,6 +142,7 @@ function number(fragment, byNumber) {
         mark.dataset.n = piece;
         mark.type = "button";
         mark.setAttribute("aria-label", t("citation", { n: piece, title: source.title }));
+        mark.dataset.quote = source.quote.length > QUOTE_CHARS ? `${source.quote.slice(0, QUOTE_CHARS)}…` : source.quote;
       }
       return mark;
     });
@@ -230,7 +233,7 @@ async function copyText(text) {
   return copied;
 }
 
-function asMarkdown({ message, citations }) {
+export function asMarkdown({ message, citations }) {
   const urls = new Map(citations.map(({ number, url }) => [String(number), absolute(url)]).reverse());
   const text = message.replace(/(`+)[^]*?\1|\[(\d+)\]/g, (mark, code, n) => (urls.has(n) ? `[[${n}]](${urls.get(n)})` : mark));
   const first = citations.filter((one, index) => citations.findIndex(({ number }) => number === one.number) === index);

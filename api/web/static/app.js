@@ -8,7 +8,7 @@
 
 import { Ask } from "./ask.js";
 import { Compare } from "./compare.js";
-import { choices, label, members, SEVERAL, thereAre } from "./corpora.js";
+import { choices, label, members, SEVERAL, slug, thereAre } from "./corpora.js";
 import { Choosing, Naming } from "./dialogs.js";
 import { Documents } from "./documents.js";
 import { Empty } from "./empty.js";
@@ -22,6 +22,7 @@ import { otherLanguage, t } from "./texts.js";
 import { html, render, useEffect, useMemo, useRef, useState } from "./vendor/htm-preact.js";
 
 const VIEWS = { ask: Ask, retrieve: Search, compare: Compare, documents: Documents, pipelines: Pipelines, evaluate: Evaluate };
+const WORKBENCH = ["retrieve", "compare", "pipelines", "evaluate"]; // for those who tune
 const NEED_DOCUMENTS = ["ask", "retrieve", "compare", "pipelines"];
 const ONE_CORPUS = ["documents", "pipelines"];
 const KEPT = ["ask", "documents"]; // answers, drafts and uploads go on while another view is shown
@@ -39,6 +40,7 @@ function App() {
   const [choosing, setChoosing] = useState(false);
   const [, redraw] = useState(0);
   const keys = useRef(null);
+  const bench = useRef(WORKBENCH[0]); // where the workbench was left
   const kept = useRef([]); // the views that stay, {name, corpus}
 
   // Both at once: a view that is drawn for another corpus first would keep what it then forgets.
@@ -59,9 +61,10 @@ function App() {
   };
   const make = (name) => {
     setNaming(false);
-    choose(name);
+    choose(slug(name));
     location.hash = "#documents";
   };
+  const dropped = () => load().then(() => showNothing());
   const close = () => show(null);
   const closing = useRef(close);
   closing.current = close;
@@ -75,10 +78,12 @@ function App() {
   const exists = thereAre(corpora, config.corpora);
   const names = exists ? choices(config.corpora, corpus) : [corpus, ...config.corpora];
   const isShown = (one) => one.name === view && one.corpus === corpus;
-  const drawn = (one) => html`<${VIEWS[one.name]} key="${one.name} ${one.corpus}" ...${{ config, show, showNothing, corpus: one.corpus, active: isShown(one),
+  const drawn = (one) => html`<${VIEWS[one.name]} key="${one.name} ${one.corpus}" ...${{ config, show, showNothing, dropped, corpus: one.corpus, active: isShown(one),
     corpora: members(one.corpus, config.corpora), query: isShown(one) ? query : new URLSearchParams(), shown: isShown(one) ? shown : null }} />`;
   const empty = NEED_DOCUMENTS.includes(view) ? !exists || bare === corpus : view === "documents" && !exists;
   const here = { name: view, corpus };
+  if (WORKBENCH.includes(view)) bench.current = view;
+  const place = (name) => html`<a href="#${name}" aria-current=${name === view ? "page" : undefined}>${t(name)}</a>`;
   const isChoosing = several && ONE_CORPUS.includes(view);
   const isDrawn = !isChoosing && (!empty || view === "pipelines");
   if (isDrawn && KEPT.includes(view) && !kept.current.some(isShown)) kept.current.push(here);
@@ -87,10 +92,11 @@ function App() {
     <header class="bar">
       <a class="brand" href="#ask"><img src="ui/static/icon.svg" alt="" width="22" height="22" />${config.title}</a>
       <nav aria-label=${config.title}>
-        ${Object.keys(VIEWS).map(
-          (name) => html`<a href="#${name}" aria-current=${name === view ? "page" : undefined}>${t(name)}</a>`,
-        )}
+        ${["ask", "documents"].map(place)}
+        <a href="#${bench.current}" aria-current=${WORKBENCH.includes(view) ? "true" : undefined}>${t("workbench")}</a>
       </nav>
+      ${WORKBENCH.includes(view) && html`<nav class="bench" aria-label=${t("workbench")}>
+        ${WORKBENCH.filter((name) => name !== "evaluate" || config.runs || name === view).map(place)}</nav>`}
       <label class="corpus"><span aria-hidden="true">${t("corpus")}</span>
         <select aria-label=${t("corpus")} value=${corpus} onChange=${({ target }) => {
           const chosen = target.value;
@@ -114,7 +120,7 @@ function App() {
       ${isDrawn && !KEPT.includes(view) && drawn(here)}</main>
       ${shown && html`<${Evidence} key=${`${shown.corpus ?? ""} ${shown.doc_id} ${shown.start}`} place=${shown} asked=${corpus} close=${close} />`}
     </div>
-    ${naming && html`<${Naming} title=${t("corpusName")} pattern="[a-z0-9][a-z0-9_\\-]{0,62}" hint=${t("corpusNameHint")} yes=${make} no=${() => setNaming(false)} />`}
+    ${naming && html`<${Naming} title=${t("corpusName")} hint=${(name) => slug(name) && t("corpusNameHint", { slug: slug(name) })} yes=${make} no=${() => setNaming(false)} />`}
     ${choosing && html`<${Choosing} title=${t("someCorpora")} names=${config.corpora} ticked=${exists ? corpora : []} no=${() => setChoosing(false)}
       yes=${(names) => { setChoosing(false); choose(names.join(SEVERAL)); }} />`}
     <dialog ref=${keys} aria-label=${t("help")}>

@@ -3,10 +3,12 @@
 // `talks.CORPUS.ID` names a conversation with a corpus, or several together, `talk.CORPUS.ID.ID` holds one exchange of it,
 // so that two tabs do not overwrite each other's. Ids are times: their order is that of what they name.
 
-import { Answer } from "./answer.js";
+import { Answer, asMarkdown } from "./answer.js";
+import { slug } from "./corpora.js";
 import { Confirm, Naming } from "./dialogs.js";
 import { begun, grown, play } from "./exchange.js";
 import { asFilters, Filters, NO_FILTERS } from "./filters.js";
+import { get } from "./service.js";
 import { forget, recall, recallAll, remember, watch } from "./storage.js";
 import { t } from "./texts.js";
 import { html, useEffect, useReducer, useRef, useState } from "./vendor/htm-preact.js";
@@ -43,16 +45,25 @@ export function Ask(props) {
     load();
     open(newId());
   };
-  return html`${talks.length > 0 && html`<${Talks} ...${{ talks, id, open, rename, remove, forgetAll }} />`}
+  const save = (talk) => {
+    const parts = exchangesOf(corpus, talk.id).map(({ question, reply, text }) => `## ${question}\n\n${reply ? asMarkdown(reply) : `${text}\n`}`);
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([`# ${talk.name}\n\n`, parts.join("\n")], { type: "text/markdown" }));
+    link.download = `${slug(talk.name) || "conversation"}.md`;
+    link.click();
+    URL.revokeObjectURL(link.href);
+  };
+  return html`${talks.length > 0 && html`<${Talks} ...${{ talks, id, open, rename, remove, save, forgetAll }} />`}
     <${Talk} key=${id} ...${props} id=${id} begin=${begin} renew=${() => open(newId())} />`;
 }
 
-function Talks({ talks, id, open, rename, remove, forgetAll }) {
+function Talks({ talks, id, open, rename, remove, save, forgetAll }) {
   const [renaming, setRenaming] = useState(null);
   const [doomed, setDoomed] = useState(null); // a conversation, or "all"
   const done = () => { setRenaming(null); setDoomed(null); };
   return html`<details class="talks"><summary>${t("conversations", { n: talks.length })}</summary>
     <ul>${talks.map((talk) => html`<li key=${talk.id}><button class="link" aria-current=${talk.id === id ? "true" : undefined} onClick=${() => open(talk.id)}>${talk.name}</button>
+      <button class="quiet" aria-label="${t("exportTalk")}: ${talk.name}" onClick=${() => save(talk)}>${t("exportTalk")}</button>
       <button class="quiet" aria-label="${t("rename")}: ${talk.name}" onClick=${() => setRenaming(talk)}>${t("rename")}</button>
       <button class="quiet" aria-label="${t("remove")}: ${talk.name}" onClick=${() => setDoomed(talk)}>${t("remove")}</button></li>`)}</ul>
     <p><button class="quiet" onClick=${() => setDoomed("all")}>${t("forget")}</button></p></details>
@@ -116,14 +127,18 @@ function Talk({ config, corpus, corpora, query, show, showNothing, shown, active
     running.current = null;
   }
 
+  const edit = (question) => {
+    setText(question);
+    box.current.focus();
+  };
   return html`
     <div class="talk" ref=${talk}>
       ${!exchanges.length && html`<p class="lead">${t("welcome")}</p>
-        <${Presets} ...${{ config, corpus }} choose=${submit} />`}
+        <${Beginning} ...${{ config, corpus }} choose=${submit} />`}
       ${full && html`<p class="note" role="status">${t("storageFull")}</p>`}
       ${exchanges.map(
         (exchange, index) => html`<${Answer} key=${exchange.id} ...${{ exchange, show, shown }}
-          latest=${index === exchanges.length - 1} again=${busy ? null : () => submit(exchange.question)} />`,
+          latest=${index === exchanges.length - 1} again=${busy ? null : () => submit(exchange.question)} edit=${busy ? null : () => edit(exchange.question)} />`,
       )}
     </div>
     <form class="composer" onSubmit=${(event) => { event.preventDefault(); submit(text); }}>
@@ -167,13 +182,16 @@ function turns(exchanges) {
     .flatMap(({ question, text }) => [{ role: "user", text: question }, { role: "assistant", text: text.slice(0, 20000) }]);
 }
 
-// The settings' questions for this corpus, perhaps by topic; without any, those that every corpus can answer.
-function Presets({ config, corpus, choose }) {
-  const set = config.preset_questions[corpus];
-  const groups = !set || Array.isArray(set)
-    ? { [t("try")]: set ?? t("presets") }
-    : set;
-  return Object.entries(groups).map(([title, questions]) => html`<${Choices} title=${title} questions=${questions} choose=${choose} />`);
+// What is there, and questions to begin with: the settings' own for this corpus, perhaps by topic; without any, headings
+// of the documents, and what every corpus can answer.
+function Beginning({ config, corpus, choose }) {
+  const [found, setFound] = useState(null);
+  useEffect(() => { get("ui/beginning", { corpus }).then(setFound, () => {}); }, []);
+  const set = config.preset_questions[corpus] ?? [...(found?.headings ?? []), ...t("presets")];
+  const groups = Array.isArray(set) ? { [t("try")]: set } : set;
+  const titles = found && (found.documents > found.titles.length ? t("andMore", { titles: found.titles.join(", ") }) : found.titles.join(", "));
+  return html`${found && html`<p class="note" dir="auto">${t("holds", { n: found.documents, titles })}</p>`}
+    ${(found || config.preset_questions[corpus]) && Object.entries(groups).map(([title, questions]) => html`<${Choices} title=${title} questions=${questions} choose=${choose} />`)}`;
 }
 
 const whole = (text) => (text === "" ? "" : Math.min(200, Math.max(1, Math.round(Number(text)) || 1)));

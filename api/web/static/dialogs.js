@@ -14,17 +14,17 @@ export function Confirm({ text, yes, no }) {
     <p>${text}</p><p class="actions"><button class="main danger" onClick=${yes}>${t("remove")}</button><button autofocus onClick=${no}>${t("cancel")}</button></p></${Dialog}>`;
 }
 
-// `pattern`: what the name must match, `hint` says it in words.
-export function Naming({ title, name = "", pattern, hint, yes, no }) {
+// `hint`: says what becomes of a name; one of which nothing becomes is not taken.
+export function Naming({ title, name = "", hint, yes, no }) {
   const [text, setText] = useState(name);
   const submit = (event) => {
     event.preventDefault();
     yes(text.trim());
   };
   return html`<${Dialog} label=${title} close=${no}>
-    <form onSubmit=${submit}><label>${title}<input class="naming" autofocus required pattern=${pattern} maxlength="100" value=${text} onInput=${({ target }) => setText(target.value)} /></label>
-      ${hint && html`<p class="note">${hint}</p>`}
-      <p class="actions"><button class="main" type="submit" disabled=${!text.trim()}>${t("apply")}</button><button type="button" onClick=${no}>${t("cancel")}</button></p></form></${Dialog}>`;
+    <form onSubmit=${submit}><label>${title}<input class="naming" autofocus required maxlength="100" value=${text} onInput=${({ target }) => setText(target.value)} /></label>
+      ${hint && html`<p class="note">${hint(text)}</p>`}
+      <p class="actions"><button class="main" type="submit" disabled=${!(hint ? hint(text) : text.trim())}>${t("apply")}</button><button type="button" onClick=${no}>${t("cancel")}</button></p></form></${Dialog}>`;
 }
 
 // `yes` is given those of `names` that are ticked, one at least; `ticked` are at first.

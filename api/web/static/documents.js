@@ -10,7 +10,7 @@ import { html, useEffect, useRef, useState } from "./vendor/htm-preact.js";
 
 const PAGE = 100;
 
-export function Documents({ config, corpus, show, shown, active }) {
+export function Documents({ config, corpus, show, shown, active, dropped }) {
   const [counted, setCounted] = useState(null);
   const [rows, setRows] = useState([]);
   const [next, setNext] = useState(null);
@@ -18,6 +18,7 @@ export function Documents({ config, corpus, show, shown, active }) {
   const [failure, setFailure] = useState("");
   const [said, setSaid] = useState("");
   const [doomed, setDoomed] = useState(null);
+  const [ending, setEnding] = useState(false);
   const request = useRef(0);
 
   const load = async (after) => {
@@ -58,6 +59,10 @@ export function Documents({ config, corpus, show, shown, active }) {
       setFailure(error.message);
     }
   };
+  const drop = async () => {
+    setEnding(false);
+    await remove(`corpora/${corpus}`).then(dropped, (error) => setFailure(error.message));
+  };
   return html`
     ${counted && html`<p class="lead">${t("listHint", { n: number(counted.documents), size: size(counted.size_bytes) })}</p>`}
     ${counted && html`<${Health} counted=${counted} corpus=${corpus} work=${work} />`}
@@ -77,7 +82,9 @@ export function Documents({ config, corpus, show, shown, active }) {
         <td><button class="quiet" onClick=${() => setDoomed(row)} aria-label="${t("remove")}: ${row.title}">${t("remove")}</button></td></tr>`)}</tbody>
     </table></div>`}
     ${next && html`<p><button class="quiet" onClick=${() => load(next)}>${t("more")}</button></p>`}
-    ${doomed && html`<${Confirm} text=${t(doomed.doc_id.startsWith("uploads/") ? "removeUploaded" : "removeAsk", { title: doomed.title })} yes=${deleted} no=${() => setDoomed(null)} />`}`;
+    ${doomed && html`<${Confirm} text=${t(doomed.doc_id.startsWith("uploads/") ? "removeUploaded" : "removeAsk", { title: doomed.title })} yes=${deleted} no=${() => setDoomed(null)} />`}
+    ${counted && config.can_drop && html`<p class="end"><button class="quiet danger" onClick=${() => setEnding(true)}>${t("dropCorpus")}</button></p>`}
+    ${ending && html`<${Confirm} text=${t("dropAsk", { corpus, n: counted.documents })} yes=${drop} no=${() => setEnding(false)} />`}`;
 }
 
 // What came in, when, and what could not be read, with the reasons.

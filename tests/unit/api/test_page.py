@@ -96,6 +96,18 @@ def test_an_unchanged_file_is_not_sent_twice() -> None:
     assert (again.status_code, again.content) == (304, b"")
 
 
+def test_the_page_s_files_are_kept_for_good_by_an_address_of_their_version_and_go_out_compressed() -> None:
+    client = client_of(FakeEngine())
+    (script,) = re.findall(r'src="(ui/static/[^"]+/app.js)"', client.get("/ui").text)
+    kept = client.get(f"/{script}")
+
+    assert "immutable" in kept.headers["cache-control"]
+    assert kept.headers["content-encoding"] == "gzip"
+    assert kept.content == client.get("/ui/static/app.js", headers={"Accept-Encoding": "identity"}).content
+    assert int(kept.headers["content-length"]) < len(kept.content) / 2
+    assert client.get("/ui/static/0123456789abcdef/app.js").status_code == 404
+
+
 @pytest.mark.parametrize(
     "path", ["../page.py", "..%2Fpage.py", "%2e%2e/page.py", "absent.js", "", "vendor", "/etc/passwd"]
 )

@@ -1,0 +1,121 @@
+"""Places of the page: the first screen, collections, the workbench, a question asked in other words."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.e2e.browser import CHROMIUM, opened, violations
+from tests.e2e.conftest import MAIN
+from tests.e2e.program import Program, run
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason="Debian's chromium is not installed")]
+
+LIDO = "# The lido\n\n## Opening hours\n\nThe lido opens at 6:20.\n\n## Lost property\n\nIt is kept a month.\n"
+
+
+@pytest.fixture(scope="module")
+def settings(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> dict[str, str]:
+    folder = tmp_path_factory.mktemp("places")
+    return {
+        "RAG_INDEX__DIR": str(folder / "index"),
+        "RAG_EMBED__CACHE_DIR": str(model_cache),
+        "RAG_SERVE__PORT": "0",
+    }
+
+
+@pytest.fixture(scope="module")
+def service(settings: dict[str, str]) -> Iterator[Program]:
+    folder = Path(settings["RAG_INDEX__DIR"]).parent
+    (folder / "sources").mkdir()
+    (folder / "sources" / "lido.md").write_text(LIDO, encoding="utf-8")
+    assert run(["-m", "ingestion", str(folder / "sources")], settings, folder).returncode == 0
+    with Program([MAIN], settings, folder) as program:
+        yield program
+
+
+@pytest.fixture(params=[(1440, 900), (390, 844)], ids=["desktop", "phone"])
+def sized(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Page]:
+    page = opened(browser, width=request.param[0])
+    page.set_viewport_size({"width": request.param[0], "height": request.param[1]})
+    yield page
+    page.context.close()
+
+
+def test_the_first_screen_says_what_is_there_and_offers_headings_to_ask_about(sized: Page, service: Program) -> None:
+    sized.goto(f"{service.url}/ui")
+    expect(sized.get_by_text("1 document: The lido")).to_be_visible()
+    assert violations(sized) == []
+    sized.get_by_role("button", name="Opening hours").click()
+
+    expect(sized.locator(".answer")).to_contain_text("6:20")
+
+
+def test_views_for_those_who_tune_are_behind_the_workbench(sized: Page, service: Program) -> None:
+    sized.goto(f"{service.url}/ui")
+    links = sized.get_by_role("navigation").get_by_role("link")
+    expect(links).to_have_text(["Ask", "Documents", "Workbench"])
+    links.last.click()
+    expect(links).to_have_text(["Ask", "Documents", "Workbench", "Search", "Compare", "Pipelines"])  # it has no runs
+    sized.get_by_role("link", name="Compare").click()
+    sized.get_by_role("link", name="Ask").click()
+    sized.get_by_role("link", name="Workbench").click()
+
+    expect(sized.get_by_role("link", name="Compare")).to_have_attribute("aria-current", "page")
+
+
+def test_a_collection_is_named_as_people_write_filled_with_the_sample_and_deleted(
+    sized: Page, service: Program
+) -> None:
+    sized.goto(f"{service.url}/ui#documents")
+    sized.get_by_label("Collection", exact=True).select_option(label="New collection …")
+    sized.get_by_role("dialog").get_by_role("textbox").fill("Möwen & Boote")
+    expect(sized.get_by_role("dialog")).to_contain_text("mowen-boote")
+    sized.keyboard.press("Enter")
+    sized.get_by_role("button", name="Load the sample").click()
+    sized.get_by_role("button", name="Ask about them").click()
+    expect(sized.get_by_text("documents:")).to_be_visible()
+    sized.get_by_role("link", name="Documents").click()
+    sized.get_by_role("button", name="Delete the collection").click()
+    sized.get_by_role("dialog").get_by_role("button", name="Delete").click()
+
+    expect(sized.get_by_label("Collection", exact=True)).to_have_value("default")
+    names = [one["name"] for one in httpx.get(f"{service.url}/corpora").json()["corpora"]]
+    assert names == ["default"]
+
+
+def test_a_question_is_edited_its_quote_shown_beside_the_number_and_the_conversation_saved(
+    page: Page, service: Program
+) -> None:
+    page.goto(f"{service.url}/ui")
+    page.fill("#question", "When does the lido open?")
+    page.keyboard.press("Enter")
+    page.locator("button.cite").first.focus()
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Tab")
+    shown = page.evaluate("getComputedStyle(document.activeElement, '::after').content")
+    assert "6:20" in shown
+    page.get_by_role("button", name="Edit").click()
+    expect(page.locator("#question")).to_have_value("When does the lido open?")
+    page.get_by_text("Conversations (1)").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save as a file: When does the lido open?").click()
+
+    text = download.value.path().read_text(encoding="utf-8")
+    assert "## When does the lido open?" in text
+    assert f"[The lido]({service.url}/documents/lido.md?" in text
+
+
+def test_a_command_has_the_running_service_drop_a_corpus(
+    service: Program, settings: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "kiosk.md").write_text("# Kiosk\n\nIt sells ice.\n", encoding="utf-8")
+    with (tmp_path / "kiosk.md").open("rb") as file:
+        uploaded = httpx.post(f"{service.url}/documents?corpus=kiosk", files={"file": file}, timeout=120)
+    assert uploaded.status_code < 300
+    dropped = run(["-m", "ingestion", "corpora", "drop", "kiosk"], settings, tmp_path)
+
+    assert (dropped.returncode, dropped.stdout) == (0, "dropped corpus 'kiosk'\n")
+    assert [one["name"] for one in httpx.get(f"{service.url}/corpora").json()["corpora"]] == ["default"]
