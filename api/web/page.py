@@ -7,7 +7,7 @@ The page loads nothing from elsewhere and runs no inline script; its content sec
 """
 
 import gzip
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from hashlib import sha256
@@ -25,6 +25,7 @@ from api.security.auth import COOKIE
 from api.security.ingest_paths import SAMPLE, SAMPLE_FOLDER
 from api.views.negotiation import JSONReply
 from errors import UnknownPathError
+from index.corpus import ALL, member_names
 from index.documents.store import StoredDocument
 from ingestion.reading.format_table import COMPRESSIONS, FORMATS, IMAGES
 from pipelines.steps.corpus_source import CorpusSource
@@ -105,15 +106,20 @@ def config(service: ServiceDep, request: Request) -> JSONReply:
 @router.get("/beginning")
 def beginning(service: ServiceDep, corpus: Annotated[CorporaName | None, Query()] = None) -> JSONReply:
     """Say what a conversation may begin with: the number of documents, the newest titles, headings to ask about."""
-    with service.engines.lease(corpus) as engine:
-        newest = engine.corpus.catalogue.briefs(None, NEWEST, newest=True)
-        found = (engine.corpus.documents.get(one.doc_id) for one in newest)
-        headings = [heading for one in found if one is not None for heading in islice(_headings(one), HEADINGS_EACH)]
-        counted = engine.corpus.documents.count()
-    titles = list(dict.fromkeys(one.title for one in newest))
-    return JSONReply(
-        {"documents": counted, "titles": titles[:TITLES], "headings": list(dict.fromkeys(headings))[:HEADINGS]}
-    )
+    names = service.engines.names() if corpus == ALL else member_names(corpus or service.settings.index.corpus)
+    counted, titles, headings = 0, list[str](), list[str]()
+    for name in names:
+        with service.engines.lease(name) as engine:
+            newest = engine.corpus.catalogue.briefs(None, NEWEST, newest=True)
+            found = (engine.corpus.documents.get(one.doc_id) for one in newest)
+            counted += engine.corpus.documents.count()
+            titles += [one.title for one in newest]
+            headings += [each for one in found if one is not None for each in islice(_headings(one), HEADINGS_EACH)]
+    return JSONReply({"documents": counted, "titles": _some(titles, TITLES), "headings": _some(headings, HEADINGS)})
+
+
+def _some(texts: Iterable[str], most: int) -> list[str]:
+    return list(dict.fromkeys(texts))[:most]
 
 
 def _headings(document: StoredDocument) -> Iterator[str]:

@@ -8,6 +8,9 @@ import pytest
 from pydantic import ValidationError
 
 from api.web.page import STATIC
+from index.documents.guess import guessed_blocks
+from index.documents.store import StoredDocument
+from index.documents.structure import Structure
 from settings import ServeSettings
 from tests.fakes.engines import FakeEngine
 from tests.fakes.http import client_of
@@ -184,3 +187,22 @@ def test_preset_questions_are_json_or_the_path_of_a_file(questions: object, tmp_
 def test_preset_questions_that_cannot_be_read_are_refused(given: str) -> None:
     with pytest.raises(ValidationError, match=r"write a JSON object|valid list"):
         ServeSettings.model_validate({"preset_questions": given})
+
+
+def test_a_conversation_begins_with_titles_and_headings_of_one_corpus_or_several() -> None:
+    def engine(name: str) -> FakeEngine:
+        text = f"# {name}\n\n## Opening hours\n\nAt six.\n\n## Rules of {name}\n\nNone.\n"
+        document = StoredDocument("a.md", name, text, structure=Structure(guessed_blocks(text)), version="1")
+        return FakeEngine(documents=[document], corpus=name)
+
+    client = client_of(engine("lido"), engine("pier"), index={"corpus": "lido"})
+
+    assert client.get("/ui/beginning").json() == {
+        "documents": 1,
+        "titles": ["lido"],
+        "headings": ["Opening hours", "Rules of lido"],
+    }
+    for several in ("lido+pier", "*"):
+        both = client.get("/ui/beginning", params={"corpus": several}).json()
+        assert (both["documents"], both["titles"]) == (2, ["lido", "pier"])
+        assert both["headings"] == ["Opening hours", "Rules of lido", "Rules of pier"]
