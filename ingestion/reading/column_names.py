@@ -15,6 +15,8 @@ from ingestion.reading.text import one_line
 
 # A row of names fills such a share of the columns that rows usually fill.
 NAMED_SHARE = 0.6
+# So many rows of words below another one make it their header, though nothing else tells.
+MIN_ROWS_OF_WORDS = 3
 _NUMBER = re.compile(r"[-+]?[\d.,]++\s*+%?")
 _DIGIT = re.compile(r"\d")
 _YEAR = re.compile(r"(?:19|20)\d\d")
@@ -57,6 +59,18 @@ def header_span(rows: Sequence[Row]) -> tuple[int, int]:
 def names_columns(rows: Sequence[Row]) -> bool:
     """Whether the first of some rows names their columns, by figures, dates or codes that stand below its words."""
     return _votes(*_cut(rows, 0)) > 0
+
+
+def is_above_words(first: Row, below: Sequence[Row]) -> bool:
+    """Whether a row names columns of words: none of its own has a digit, stands twice, or is found in its column."""
+    names = [cell.strip().casefold() for cell in first]
+    return (
+        len(below) >= MIN_ROWS_OF_WORDS
+        and all(names)
+        and len(set(names)) == len(names) > 1
+        and not any(map(_DIGIT.search, names))
+        and not any(cell.strip().casefold() == name for row in below for cell, name in zip(row, names, strict=False))
+    )
 
 
 def is_comment(row: Row) -> bool:

@@ -77,6 +77,9 @@ _LANGUAGE = re.compile(r"(?:^|\s)(?:language|lang|highlight-source|highlight)-(?
 WHOLE_PAGE = 0.5
 _PLAIN_TEXT = "plain text"
 _STRUCK = frozenset(("s", "del", "strike"))
+# What trafilatura leaves out also where it stands in a sentence.
+_LEFT_OUT, _PROSE = ("time", "output", "label"), ("p", "li", "td", "th", "dd", "blockquote")
+_UNSHOWN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)\b", re.IGNORECASE)
 _FILE_NAME = re.compile(r"\.[a-z]{3,4}$", re.IGNORECASE)
 # Of scripts that put no spaces between words.
 MIN_ALT_CHARS = 4
@@ -198,8 +201,16 @@ def _drop_what_is_no_text(tree: lxml_html.HtmlElement) -> None:
     for struck in list(tree.iter(*_STRUCK)):
         if next(struck.iterancestors("pre"), None) is None and struck.getparent() is not None:
             struck.drop_tree()
-    for edit in tree.find_class("mw-editsection"):
-        edit.drop_tree()
+    for unshown in (*tree.find_class("mw-editsection"), *tree.iterfind(".//*[@hidden]"), *_unshown(tree)):
+        if unshown.getparent() is not None:
+            unshown.drop_tree()
+    for one in list(tree.iter(*_LEFT_OUT)):
+        if next(one.iterancestors(*_PROSE), None) is not None:
+            one.drop_tag()
+
+
+def _unshown(tree: lxml_html.HtmlElement) -> list[lxml_html.HtmlElement]:
+    return [one for one in tree.iterfind(".//*[@style]") if _UNSHOWN.search(one.get("style"))]
 
 
 def _write_marks(tree: lxml_html.HtmlElement) -> None:

@@ -151,12 +151,18 @@ def _carried(before: str, answer: str, question: str) -> str:
     # A question this long names its subject.
     if len(question) > MAX_WORDED_CHARS or not points_back(question):
         return question
-    subject = _subject(before, names_only=_has_pointer(_words(question)))
+    words = _words(question)
+    pointer = _has_pointer(words)
+    subject = _subject(before, names_only=pointer)
+    telling = [word for word in words if word.tells]
+    if not pointer and telling and all(word.named for word in telling) and words[1].text.lower() not in OPENERS:
+        # "And the Plover?" asks the same of another one; "And in July?" of the same one.
+        subject = [word.text for word in _words(before) if word.text in subject and not word.named]
     # The answer's short form, where it is a name: "she" may be who was asked for.
     name = answer.partition("**")[2].partition("**")[0]
     if name[:1].isupper() and len(name) <= MAX_NAME_CHARS:
         subject += [word.text for word in _words(name)]
-    said = {word.text.casefold() for word in _words(question) if word.tells}
+    said = {word.text.casefold() for word in words if word.tells}
     # Another year is what the question is about.
     dated = any(word.isdigit() for word in said)
     carried = [one for one in dict.fromkeys(subject) if one.casefold() not in said and not (dated and one.isdigit())]

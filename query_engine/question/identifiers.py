@@ -37,6 +37,8 @@ _LEAST_DIGITS, _LEAST_CODE_DIGITS = 3, 5
 _LEAST_LETTERED_DIGITS = 6
 _MOST_SECTION_DIGITS, _FIRST_YEAR = 4, 1000
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+# Article XI, annex B; not "the article I read".
+_LETTERED = re.compile(r"[IVXLC]{2,7}|[A-HJ-Z]")
 _BEFORE = r"(?<![^\W_])(?<!\d[.\-/])"
 _VERSION = r"(?:v\.?(?=\d))?"
 _AFTER = r"(?![^\W_]|[.\-/:]\d)"
@@ -84,10 +86,14 @@ class Identifier:
     @cached_property
     def pattern(self) -> re.Pattern[str]:
         """What finds it in a text, and none that only begins, ends or is ordered otherwise."""
-        return _at_the_head(_section_number(self.text)) if self.is_section else _whole(self.text)
+        if not self.is_section:
+            return _whole(self.text)
+        return _announced(self.text) if self.text.isalpha() else _at_the_head(_section_number(self.text))
 
     def begins_section(self, text: str) -> bool:
         """Whether a text begins with the number of this section or of one of its parts: 4 or 4.1 of section 4."""
+        if self.text.isalpha():
+            return self.pattern.search(text) is not None
         return _at_the_head(_section_number(self.text) + r"(?:[.-]\d+){0,9}").search(text) is not None
 
     def has_relative(self, text: str) -> bool:
@@ -97,7 +103,8 @@ class Identifier:
         if self.is_day:
             return any(one.is_day for one in identifiers(text))
         if self.is_section:
-            return _at_the_head(r"(?:[A-Z]\.?[ -]?)?\d+(?:[.-]\d+){0,9}").search(text) is not None
+            numbered = not self.text.isalpha() and _at_the_head(r"(?:[A-Z]\.?[ -]?)?\d+(?:[.-]\d+){0,9}").search(text)
+            return bool(numbered or _announced(_LETTERED.pattern).search(text))
         return any(letter.isalpha() for letter in self.text) and _relatives(self.text).search(text) is not None
 
 
@@ -150,7 +157,8 @@ def _days_in_words(question: str, tokens: Sequence[re.Match[str]]) -> Iterator[t
 
 def _identifier(word: str, before: str) -> Identifier | None:
     if not any(letter.isdigit() for letter in word):
-        return None
+        is_section = before in _SECTION_WORDS and _LETTERED.fullmatch(word) is not None
+        return Identifier(word, is_code=True, is_section=True) if is_section else None
     digits = sum(letter.isdigit() for letter in word)
     if before in _SECTION_WORDS and digits <= _MOST_SECTION_DIGITS and _is_dotted(_number_of(word).replace("-", ".")):
         return Identifier(word, is_code=True, is_section=True)
@@ -200,6 +208,15 @@ def _at_the_head(written: str) -> re.Pattern[str]:
     # A number in brackets is that of a part of a section.
     number = rf"^[^\w\n(]{{0,9}}(?:[^\W\d_]{{1,14}}\.?[ \t]{{0,3}})?{written}(?![^\W_]|[.-]\d)"
     return re.compile(number, re.MULTILINE)
+
+
+def _announced(lettered: str) -> re.Pattern[str]:
+    """Return a pattern for a line that begins with the letters of a section: behind its word, or before a stop."""
+    words = "|".join(map(re.escape, sorted(_SECTION_WORDS)))
+    return re.compile(
+        rf"^[^\w\n(]{{0,9}}(?:(?i:{words})\.?[ \t]{{1,3}}(?:{lettered})(?![^\W_]|[.-]\d)|(?:{lettered})[.)][ \t])",
+        re.MULTILINE,
+    )
 
 
 def _whole(written: str) -> re.Pattern[str]:

@@ -74,7 +74,8 @@ def _without(question: str, spans: Sequence[Span], kept: int) -> str:
 def _identified(question: str) -> list[Span]:
     """Return where the codes and years of a question stand, if a joining word or a comma is between all of them."""
     found = [one for one in identifiers(question) if one.is_code or one.is_year]
-    if len(found) > MOST_THINGS:
+    in_another = {one.text.isalpha() for one in found if one.is_section} == {True, False}  # section 2, article XI
+    if in_another or len(found) > MOST_THINGS:
         return []
     spans = sorted((start, start + len(one.text)) for one in found for start in [_place(question, one)])
     joining = joining_words(question_language(question))

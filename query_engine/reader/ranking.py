@@ -49,10 +49,15 @@ def ranked_units(question: str, leaves: Sequence[ReadLeaf], words: TermWeights) 
     if not codes:
         elsewhere = _in_unnamed_groups(found.values(), weights.keys(), words)
         return Ranked(_in_order(one for key, one in found.items() if key not in elsewhere | beside), elsewhere)
-    sections = _sections(found.values(), [code for code in codes if code.is_section])
-    others = {key for key, one in found.items() if _names_another(one, codes) or sections.get(key) is False}
-    named = {key: _named(one, codes, continued=key not in others) for key, one in found.items()}
-    named = {key: number or int(sections.get(key, False)) for key, number in named.items()}
+    sections = {code: _sections(found.values(), code) for code in codes if code.is_section}
+    in_others = {key for inside in sections.values() for key, is_inside in inside.items() if not is_inside}
+    others = {key for key, one in found.items() if _names_another(one, codes)} | in_others
+    named = {
+        key: sum(
+            _names(one, code, continued=key not in others) or sections.get(code, {}).get(key, False) for code in codes
+        )
+        for key, one in found.items()
+    }
     most = max(named.values(), default=0)
     units = (one for key, one in found.items() if named[key] == most)
     return Ranked(_in_order(units), frozenset(key for key in others if named[key] < most))
@@ -101,32 +106,31 @@ def _names_another(one: ReadUnit, codes: Sequence[Identifier]) -> bool:
     return any(code.is_like(found) and not code.pattern.search(found.text) for code in codes for found in own)
 
 
-def _sections(units: Iterable[ReadUnit], codes: Sequence[Identifier]) -> dict[tuple[DocumentKey, int], bool]:
-    """Return whether a unit stands in one of the sections with these numbers; nothing of units below no number.
+def _sections(units: Iterable[ReadUnit], code: Identifier) -> dict[tuple[DocumentKey, int], bool]:
+    """Return whether a unit stands in the section with this number; nothing of units below no number.
 
     A section goes on from the line that its number begins, which need not be a heading, to the next number or heading.
     """
     found: dict[tuple[DocumentKey, int], bool] = {}
     above: tuple[object, ...] = ()
     inside: bool | None = None
-    for one in sorted(units, key=lambda one: one.key) if codes else ():
+    for one in sorted(units, key=lambda one: one.key):
         place = one.leaf.passage.document, *one.leaf.layout.headings(one.place)
         if place != above:
             above, inside = place, None
-        if any(code.has_relative(one.text) for code in codes):
-            inside = any(code.begins_section(one.text) for code in codes)
+        if code.has_relative(one.text):
+            inside = code.begins_section(one.text)
         if inside is not None:
             found[one.key] = inside
     return found
 
 
-def _named(one: ReadUnit, codes: Sequence[Identifier], *, continued: bool) -> int:
-    """Return how many of these a unit names, or stands under; `continued` where it may go on about the sentence before.
+def _names(one: ReadUnit, code: Identifier, *, continued: bool) -> bool:
+    """Return whether a unit names this, or stands under it; `continued` where it may go on about the sentence before.
 
     What names another one of the series, and follows a sentence with the asked one, is about the other.
     """
-    text = name_and_context(one, continued=continued)
-    return sum(code.pattern.search(text) is not None for code in codes)
+    return code.pattern.search(name_and_context(one, continued=continued)) is not None
 
 
 def judged_by_words(

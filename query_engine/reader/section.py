@@ -6,21 +6,28 @@ section begins at a heading with its number, or at a line that begins with it, a
 
 from itertools import takewhile
 
+from index.lexical.language import function_words, question_language
 from query_engine.question.identifiers import Identifier, identifiers, without_identifiers
 from query_engine.reader.units import ReadUnit
 from query_engine.reader.window import WHOLE_CHARS, Window
 from query_engine.text.light_words import is_light
-from query_engine.text.term_weights import TermWeights, question_weights
+from query_engine.text.term_weights import TermWeights
+from query_engine.text.words import WORD
 
 
 def asked_section(question: str, best: ReadUnit, words: TermWeights) -> Window | None:
     """Return the section around the likeliest unit, cut to `WHOLE_CHARS`, if the question asks for all of it."""
     codes = [one for one in identifiers(question) if one.is_section]
-    places = _section(best, codes[0]) if len(codes) == 1 else range(0)
+    # Section 2 of article XI is the smaller one.
+    places = min((_section(best, code) for code in codes), key=len, default=range(0))
     if not places:
         return None
     layout = best.leaf.layout
-    asked = {term for term in question_weights(without_identifiers(question), words) if not is_light(term)}
+    function = function_words(question_language(question))
+    subject = [
+        one for one in WORD.findall(without_identifiers(question)) if not (is_light(one) or one.lower() in function)
+    ]
+    asked = set(words.terms(" ".join(subject)))
     if any(not asked.isdisjoint(words.terms(layout.words(place))) for place in places[1:] or places):
         return None
     start = layout.units[places.start].start

@@ -17,7 +17,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from errors import UnreadableError
-from ingestion.reading.column_names import is_above_names, joined_names
+from ingestion.reading.column_names import MIN_ROWS_OF_WORDS, is_above_names, is_above_words, joined_names
 from ingestion.reading.office.tables import MAX_CELLS, add_table
 from ingestion.reading.text import one_line
 from ingestion.reading.text_budget import BETWEEN_CELLS, Growth
@@ -27,8 +27,6 @@ from ingestion.reading.text_builder import TextBuilder
 MAX_NAME_CHARS, MAX_NAME_WORDS = 60, 8
 # Text that stands alone in a row of a table and is longer is a remark.
 MAX_LABEL_CHARS = 60
-# So many rows of words below another one make it their header, though nothing else tells.
-MIN_ROWS_OF_WORDS = 3
 MAX_NAME_ROWS = 3
 # Such a share of a table's columns have names in its header.
 NAMED_SHARE = 0.6
@@ -269,14 +267,7 @@ def _is_header(table: Sequence[Sequence[Cell]]) -> bool:
         figures = sum(cell.figure and not (first[column].figure and _PERIOD.fullmatch(cell.text)) for cell in cells)
         if cells and 2 * figures > len(cells):
             return True
-    texts = [first[column].text for column in named]
-    return (
-        len(named) == len(first) > 1
-        and len(below) >= MIN_ROWS_OF_WORDS
-        and len({text.casefold() for text in texts}) == len(texts)
-        and not any(re.search(r"\d", text) for text in texts)
-        and not any(first[column].text == row[column].text for column in named for row in below)
-    )
+    return is_above_words(_texts([first])[0], _texts(below))
 
 
 def _texts(rows: Sequence[Sequence[Cell]]) -> list[list[str]]:
@@ -296,13 +287,13 @@ def _add_table(
     for row in table:
         lone = _lone(row)
         merged = lone and sum(bool(cell.text) for cell in row) > 1
-        if len(row) > 1 and (merged or len(lone) > MAX_LABEL_CHARS):
+        if len(row) > 1 and len(lone) > MAX_LABEL_CHARS:
             if rows:
                 _flush(builder, rows, names, shows_names=shows_names)
                 rows, shows_names = [], False
             builder.paragraph(lone)
         else:
-            rows.append([cell.text for cell in row])
+            rows.append([lone, *[""] * (len(row) - 1)] if merged else [cell.text for cell in row])  # names a group
     _flush(builder, rows, names, shows_names=shows_names)
 
 

@@ -6,7 +6,7 @@ Flow: a reader's rows, and the names of their columns if they are certain -> **h
 from collections.abc import Sequence
 
 from index.documents.structure import placeholder
-from ingestion.reading.column_names import joined_names, names_columns
+from ingestion.reading.column_names import is_above_words, joined_names, names_columns
 from ingestion.reading.text_budget import BETWEEN_CELLS, check
 from ingestion.reading.text_builder import TextBuilder
 
@@ -51,10 +51,11 @@ def add_table(builder: TextBuilder, rows: Rows, names: Sequence[str] = (), *, sh
 def split_names(rows: Rows, headers: int) -> tuple[Rows, Sequence[str]]:
     """Return the rows, and what the columns are called: by the first `headers` rows, which are marked as names.
 
-    Without marks the first row of three or more columns names them if figures, dates or codes stand below its words.
+    Without marks the first row of three or more columns names them if figures, dates or codes stand below its words, or
+    nothing but other words.
     """
     if not headers and len(rows) > 2 and len(rows[0]) > 2 and all(rows[0]):
-        headers = int(names_columns(rows))
+        headers = int(names_columns(rows) or is_above_words(rows[0], rows[1:]))
     return rows[headers:], joined_names(rows[:headers], range(headers))
 
 

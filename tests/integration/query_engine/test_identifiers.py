@@ -1,6 +1,7 @@
 """Part numbers, versions and sections over real stores: the named one is found, its neighbour is not."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -128,3 +129,40 @@ async def test_what_another_document_names_is_not_answered(engine: Engine, quest
 
     assert done.answer is None
     assert name in done.message
+
+
+GUILD = """Chapter XII – Dues
+
+Section 21 – They are paid in salt
+
+Section 22 – Bakers are free
+
+Chapter XIV – Feasts
+
+Section 21 – A goose is roasted
+
+Section 22 – Music ends at ten
+
+Annex C – Seals are kept dry
+
+A cask lies below
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "quoted", "others"),
+    [
+        ("What is chapter XIV about?", "goose is roasted\n\nSection 22 – Music ends at ten", "salt"),
+        ("What does section 22 of chapter XII say?", "Bakers are free", "Music"),
+        ("What does section 22, chapter XIV say?", "Music ends", "Bakers"),
+        ("What does annex C say?", "kept dry\n\nA cask lies below", "goose"),
+    ],
+)
+async def test_sections_have_letters_and_stand_in_others(
+    tmp_path: Path, question: str, quoted: str, others: str
+) -> None:
+    with quoting_engine(tmp_path / "house", {"guild.txt": GUILD}) as engine:
+        done = await answered(engine, question)
+
+    assert quoted in (done.answer or "")
+    assert others not in (done.answer or "")
