@@ -10,6 +10,7 @@ from typing import NamedTuple
 from index.corpus import Corpus
 from query_engine.question.exact import is_absent, leaves_naming
 from query_engine.question.identifiers import Identifier, identifiers, without_identifiers
+from query_engine.reader.section import section_around
 from query_engine.reader.units import name_and_context
 from query_engine.reader.window import ReadWindow
 from query_engine.schema.answer_warning import AnswerWarning
@@ -80,15 +81,15 @@ def _is_lacking(one: Identifier, question: str, text: str, corpus: Corpus) -> bo
 
 
 def is_identified(question: str, windows: Sequence[ReadWindow], words: TermWeights) -> bool:
-    """Whether the best window names a code of the question, and holds half of its other words.
+    """Whether the best window names a code of the question, and holds half of its other words; of a row one of them.
 
     Of a section or a day a question may ask no more than what it says: with one other word it may be any.
     """
     codes = [one for one in identifiers(question) if one.is_code]
     if not codes or not windows:
         return False
-    text = with_names(windows[0])
-    if not all(code.pattern.search(text) for code in codes):
+    text, best = with_names(windows[0]), windows[0].window.best
+    if not all(code.pattern.search(text) or (code.is_section and section_around(best, code)) for code in codes):
         return False
     others = {
         term: weight
@@ -98,6 +99,8 @@ def is_identified(question: str, windows: Sequence[ReadWindow], words: TermWeigh
     if len(others) < 2 and all(code.is_section or code.is_day for code in codes):  # one: "Was regelt § 9?"
         return True
     held = sum(others[term] for term in others.keys() & set(words.terms(text)))
+    if best.leaf.layout.block_of(best.place).kind == "row":  # there is no other row that it may be
+        return held > 0
     return held >= LEAST_COVERED * sum(others.values())
 
 

@@ -22,7 +22,7 @@ class Unit(NamedTuple):
     Attributes:
         block: position of its block in the structure.
         group: the same for all rows of a table, items of a list, lines of a record; else that of its block alone.
-        label: it cannot answer by itself: a heading, a table's header, a question.
+        label: it cannot answer by itself: a heading, a table's header or the name of a group in it, a question.
     """
 
     start: int
@@ -99,7 +99,7 @@ def lay_out(text: str, structure: Structure, start: int, end: int, around_chars:
             group = position
         before = block
         for first, last in _spans(text, block):
-            label = block.kind == "heading" or block.header or text[last - 1] == "?"
+            label = block.kind == "heading" or block.header or block.names_group or text[last - 1] == "?"
             units.append(Unit(first, last, position, group, label))
     return Layout(text, structure, tuple(units))
 

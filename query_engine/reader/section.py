@@ -19,7 +19,7 @@ def asked_section(question: str, best: ReadUnit, words: TermWeights) -> Window |
     """Return the section around the likeliest unit, cut to `WHOLE_CHARS`, if the question asks for all of it."""
     codes = [one for one in identifiers(question) if one.is_section]
     # Section 2 of article XI is the smaller one.
-    places = min((_section(best, code) for code in codes), key=len, default=range(0))
+    places = min((section_around(best, code) for code in codes), key=len, default=range(0))
     if not places:
         return None
     layout = best.leaf.layout
@@ -37,7 +37,7 @@ def asked_section(question: str, best: ReadUnit, words: TermWeights) -> Window |
     return Window(best, start, end)
 
 
-def _section(best: ReadUnit, code: Identifier) -> range:
+def section_around(best: ReadUnit, code: Identifier) -> range:
     """Return the places of the units below a section's number; empty if the unit is not among them."""
     layout, structure = best.leaf.layout, best.leaf.layout.structure
     above = [structure.headings_above(one.block) for one in layout.units]

@@ -5,7 +5,7 @@ reader stored (`index/documents/structure.py`); nothing is guessed here. Where t
 the citation says. Pure.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 
 from index.documents.structure import Block, Structure, is_placeholder
 from query_engine.text.markdown_escape import without_effects
@@ -31,7 +31,9 @@ def tables_of(structure: Structure, positions: Sequence[int]) -> Iterator[list[i
         yield table
 
 
-def shown_table(text: str, structure: Structure, table: Sequence[int], named: Named) -> str | None:
+def shown_table(
+    text: str, structure: Structure, table: Sequence[int], named: Named, shown: Container[int] = ()
+) -> str | None:
     """Return the rows of one table as Markdown, after what leads them in; None if they read better as they stand.
 
     Args:
@@ -39,10 +41,11 @@ def shown_table(text: str, structure: Structure, table: Sequence[int], named: Na
         structure: its blocks.
         table: positions of the rows, which follow each other.
         named: tells what the question names; the cell that it asks for is bold if row and column are certain.
+        shown: positions that are shown anyway: what leads the rows in is not repeated.
     """
     blocks = structure.blocks
     rows = [at for at in table if blocks[at].cells and not blocks[at].header]
-    leads = [at for at in structure.leads_above(rows[0]) if at not in table] if rows else []
+    leads = [at for at in structure.leads_above(rows[0]) if at not in table and at not in shown] if rows else []
     groups = [at for at in leads if blocks[at].kind == "row"]
     names = column_names(text, [blocks[at] for at in table])
     cells = [cells_below(text, blocks[at], names) for at in (*groups, *rows)]

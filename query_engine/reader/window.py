@@ -104,7 +104,7 @@ class Window:
         inside = layout.structure.between(self.start, self.end)
         whole = [at for at in inside if self.start <= blocks[at].inner[0] and blocks[at].inner[1] <= self.end]
         for table in tables_of(layout.structure, whole):
-            shown = shown_table(layout.text, layout.structure, table, named)
+            shown = shown_table(layout.text, layout.structure, table, named, inside)
             if shown is not None:
                 yield table[0], (shown, min(blocks[table[-1]].end, self.end))
 

@@ -35,7 +35,8 @@ class ExtractiveSynthesizer(QuotingSynthesizer):
                 return
             window = one.window.below_its_heading()
             shown = window.shown(self._reader.naming(question))
-            yield Quote(_holding(window), window.start, window.end, window.text, shown, one.marks)
+            headings = window.best.leaf.layout.headings(window.best.place)
+            yield Quote(_holding(window), window.start, window.end, window.text, shown, one.marks, headings)
 
 
 def _namesakes(windows: Sequence[ReadWindow]) -> Sequence[ReadWindow]:

@@ -6,6 +6,7 @@ answers all parts in one text and needs none of this. `retrieval/multi_part.py` 
 
 import threading
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from index.lexical.language import question_language
 from query_engine import steps
@@ -14,6 +15,7 @@ from query_engine.schema.citations import Citations
 from query_engine.schema.passage import Passage
 from query_engine.synthesis.quoting import BETWEEN_QUOTES, Quote, QuotingSynthesizer
 from query_engine.text.markdown_escape import as_text
+from query_engine.text.words import WORD
 from query_engine.translations import in_language
 
 
@@ -56,7 +58,21 @@ class PerPartSynthesizer(QuotingSynthesizer):
                 words = f" {' '.join(quote.text.split())} "
                 if not any(words in one for one in said):
                     said.append(words)
-                    yield quote
+                    yield self._under_its_name(quote, part.part)
+
+    def _under_its_name(self, quote: Quote, part: str) -> Quote:
+        """Return a quote below the heading or title with what its part alone asks about, if it does not say that."""
+        others = {word for one in self._parts if one.part != part for word in _words(one.part)}
+        own = _words(part) - others
+        if not own or not own.isdisjoint(_words(quote.text)):
+            return quote
+        above = (*reversed(quote.headings), quote.passage.title)
+        name = next((one for one in above if not own.isdisjoint(_words(one))), "")
+        return replace(quote, shown=f"**{as_text(name)}**{BETWEEN_QUOTES}{quote.shown}") if name else quote
+
+
+def _words(text: str) -> set[str]:
+    return set(WORD.findall(text.casefold()))
 
 
 def _own(passages: Sequence[Passage], part: PartEvidence) -> list[Passage]:

@@ -31,6 +31,7 @@ class Quote:
         text: the document's own characters there.
         shown: the same as Markdown.
         marks: see `events.Citation`.
+        headings: that it stands under, the outermost first.
     """
 
     passage: Passage
@@ -39,6 +40,7 @@ class Quote:
     text: str
     shown: str
     marks: tuple[tuple[int, int], ...] = ()
+    headings: tuple[str, ...] = ()
 
     def overlaps(self, cited: Citation) -> bool:
         """Whether a cited quote shows a part of this one."""

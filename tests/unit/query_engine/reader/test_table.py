@@ -79,6 +79,16 @@ MAKERS: dict[str, Callable[[Rows], bytes]] = {
 }
 
 
+def _unmarked(name: str, rows: Rows) -> bytes:
+    """Return a table whose first row is marked as nothing."""
+    if name == "a.docx":
+        cells = ("".join(f"<w:tc><w:p><w:r><w:t>{cell}</w:t></w:r></w:p></w:tc>" for cell in row) for row in rows)
+        return make_word(f"<w:tbl>{''.join(f'<w:tr>{row}</w:tr>' for row in cells)}</w:tbl>")
+    cells = ("".join(f"<table:table-cell><text:p>{cell}</text:p></table:table-cell>" for cell in row) for row in rows)
+    lines = "".join(f"<table:table-row>{row}</table:table-row>" for row in cells)
+    return make_odf("text", f"<table:table>{lines}</table:table>")
+
+
 def document(folder: Path, name: str, data: bytes) -> Document:
     """Return a file as a document with its structure; of several documents the one that is their table."""
     (folder / name).write_bytes(data)
@@ -138,6 +148,30 @@ def test_a_row_stands_with_the_row_that_names_its_group(tmp_path: Path, name: st
     assert first == group
     assert row in others
     assert all(group not in one.quote for one in citations.all())
+
+
+def test_a_merged_row_names_the_group_of_the_rows_below_it(tmp_path: Path) -> None:
+    merged = '<mergeCells><mergeCell ref="A2:C2"/><mergeCell ref="A15:C15"/></mergeCells>'
+    data = make_xlsx(
+        {"Sheet1": sheet_data([[str(cell).replace("&", "&amp;") for cell in row] for row in FEES]) + merged}
+    )
+
+    answer, _ = asked("How much was spent for Rent 9?", document(tmp_path, "a.xlsx", data), 60)
+
+    assert table(answer)[2][0] == "5300 Dry Dock"
+
+
+ROTA: Rows = [
+    ["Keeper", "Lock", "Shift"],
+    *((f"Keeper {name}", lock, "late") for name, lock in zip("abcdef", ["upper", "lower"] * 3, strict=True)),
+]
+
+
+@pytest.mark.parametrize("name", ["a.docx", "a.odt"])
+def test_words_above_words_name_the_columns_where_nothing_marks_them(tmp_path: Path, name: str) -> None:
+    source = document(tmp_path, name, _unmarked(name, ROTA))
+
+    assert "Keeper | Lock | Shift\n--- | --- | ---\n" in source.text
 
 
 TWICE: Rows = [

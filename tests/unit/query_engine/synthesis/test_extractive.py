@@ -210,3 +210,16 @@ def test_nothing_is_written_without_text_or_after_a_stop() -> None:
     assert write("What is the rotor limit?", [a_passage("a.md", "# Rotor\n")])[0] == ""
     synthesizer = ExtractiveSynthesizer(a_leaf_reader())
     assert not list(synthesizer.write("What is the rotor limit?", [BETZ], Citations(), stop))
+
+
+NORTH = a_passage("north.md", "# North quay\n\nThe weighing room is open from 9 to 17.")
+SOUTH = a_passage("south.md", "# South quay\n\nThe weighing room is open from 12 to 20.")
+
+
+def test_two_documents_that_answer_alike_are_both_quoted_unless_the_question_names_one() -> None:
+    both, cited = write("When is the weighing room open?", [NORTH, SOUTH, COOKING])
+    one, _ = write("When is the weighing room of the south quay open?", [NORTH, SOUTH])
+
+    assert {one.doc_id for one in cited.all()} == {"north.md", "south.md"}
+    assert both.endswith("[2]")
+    assert "9 to 17" not in one

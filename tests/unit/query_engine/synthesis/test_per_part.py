@@ -113,3 +113,19 @@ def test_a_part_that_is_not_covered_but_whose_best_place_is_shown_is_not_called_
 
 def test_it_goes_by_the_name_of_its_author() -> None:
     assert PerPartSynthesizer(Quoting(), [covered("mars", MARS)]).name == "extractive"
+
+
+def test_a_quote_that_does_not_say_what_it_is_about_stands_below_the_name_of_that() -> None:
+    class UnderHeadings(Quoting):
+        def quotes(self, question: str, passages: Sequence[Passage], stop: threading.Event) -> Iterator[Quote]:
+            for quote in super().quotes(question, passages, stop):
+                yield replace(quote, headings=("Planets", quote.passage.doc_id.partition(".")[0].title()))
+
+    text = written(UnderHeadings(), covered("the colour of mars", MARS), covered("the colour of venus", VENUS))
+    unnamed = replace(VENUS, text="It is hot.")
+    named = written(
+        UnderHeadings(), covered("heat of mars", MARS), covered("heat of venus", unnamed), passages=(MARS, unnamed)
+    )
+
+    assert text == "Mars is red. [1]\n\nVenus is hot. [2]"
+    assert named == "Mars is red. [1]\n\n**Venus**\n\nIt is hot. [2]"
