@@ -97,7 +97,7 @@ BAD_OPTIONS = [
     ("/ingest", {"prune": "yes"}, "prune"),
     ("/ingest", {"wait": 1}, "wait"),
     ("/ingest", {"retry": True}, "body"),
-    ("/ingest", {"chunk_size": 800}, "body"),
+    ("/ingest", {"chunk_size": "800"}, "chunk_size"),
     ("/ingest", {"metadata": {CANARY: {"a": 1}}}, "metadata"),
     ("/ingest", {"metadata": {"year": float("nan")}}, "metadata"),
     ("/ingest", {"metadata": {"year": 10**30}}, "metadata"),
