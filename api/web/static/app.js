@@ -44,6 +44,7 @@ function App() {
   // Both at once: a view that is drawn for another corpus first would keep what it then forgets.
   const load = () => get("ui/config").then((found) => {
     document.title = found.title;
+    if (!recall("theme", "") && ["light", "dark"].includes(found.theme)) document.documentElement.dataset.theme = found.theme;
     setConfig(found);
     setCorpus((kept) => (thereAre(members(kept, found.corpora), found.corpora) ? kept : found.default_corpus));
   }, (error) => setFailure(error.message));
@@ -85,11 +86,12 @@ function App() {
   return html`
     <a class="skip" href="#content" onClick=${skip}>${t("skip")}</a>
     <header class="bar">
-      <a class="brand" href="#ask"><img src="ui/static/icon.svg" alt="" width="22" height="22" />${config.title}</a>
+      <a class="brand" href="#ask"><img src="ui/static/icon.svg" alt="" width="22" height="22" />${config.title}${config.subtitle && html` <small>${config.subtitle}</small>`}</a>
       <nav aria-label=${config.title}>
         ${Object.keys(VIEWS).map(
           (name) => html`<a href="#${name}" aria-current=${name === view ? "page" : undefined}>${t(name)}</a>`,
         )}
+        ${config.about.url && html`<a href=${config.about.url} rel="noopener">${config.about.text}</a>`}
       </nav>
       <label class="corpus"><span aria-hidden="true">${t("corpus")}</span>
         <select aria-label=${t("corpus")} value=${corpus} onChange=${({ target }) => {
