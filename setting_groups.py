@@ -329,6 +329,17 @@ class IngestSettings(Group):
     ocr: bool = Field(
         False, description="Read scanned PDFs and pictures (PNG, JPEG, TIFF) by OCR; needs the extra `ocr`."
     )
+    languages: str | None = Field(
+        None,
+        pattern=r"^[a-z]{2,3}(,[a-z]{2,3})*$",
+        description="ISO 639 codes, as `en,de`: documents in other languages are left out. Files in the corpus "
+        "already are not looked at again; `--rebuild` does.",
+    )
+    done_url: SecretStr | None = Field(
+        None,
+        min_length=1,
+        description="Where `python -m ingestion` posts what a run did, as JSON that Slack's incoming webhooks take.",
+    )
     ray_address: str | None = Field(
         None,
         pattern=RAY_ADDRESS,
