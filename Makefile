@@ -131,7 +131,7 @@ image-test: $(VENV)/.dev  ## build the image and a submission without an engine 
 # The same on every machine: for x86_64, with the hashes of every file of a version, aarch64's among them.
 lock: | $(PY)  ## regenerate requirements.lock after a change of requirements*.txt or constraints.txt
 	@$(PIP) uv -c constraints.txt
-	@echo gunicorn | $(VENV)/bin/uv pip compile --quiet - requirements.txt requirements-models.txt -c constraints.txt \
+	@$(VENV)/bin/uv pip compile --quiet requirements.txt requirements-models.txt -c constraints.txt \
 		--generate-hashes --python-version 3.11 --python-platform linux --no-annotate \
 		--custom-compile-command 'make lock' --output-file requirements.lock
 

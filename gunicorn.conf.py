@@ -15,11 +15,13 @@ from api.security.listen import require_auth_or_loopback, url_at
 from api.server import SHUTDOWN_S, uvicorn_options
 from api.telemetry.workers import begin_sharing, worker_ended
 from api.workers.group import WorkerGroup
-from errors import RagError, error_line
+from errors import RagError, SettingsError, error_line
 from settings import ServeSettings, load_settings
 
 # The worker is silent while it loads its models.
 LOADING_S = 600
+# Of gunicorn's own workers those that a Flask line names; each request would end in a failure.
+WSGI = frozenset(f"gunicorn.workers.{name}" for name in ("sync", "gthread", "ggevent", "geventlet", "gtornado"))
 
 
 def serve_settings() -> ServeSettings:
@@ -43,6 +45,11 @@ UvicornWorker.CONFIG_KWARGS = {**UvicornWorker.CONFIG_KWARGS, **uvicorn_options(
 def on_starting(server: Any) -> None:
     """End with one line if the command line asks for what Treeline cannot do."""
     try:
+        if server.cfg.worker_class.__module__ in WSGI:
+            raise SettingsError(
+                f"The worker class {server.cfg.worker_class_str} serves WSGI, and main:app is an ASGI application.",
+                "Start it with: gunicorn main:app -k uvicorn.workers.UvicornWorker",
+            )
         for address in server.cfg.address:
             if isinstance(address, tuple):  # else a Unix socket: a file of this machine
                 require_auth_or_loopback(serve.model_copy(update={"host": address[0]}))

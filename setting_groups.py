@@ -60,6 +60,31 @@ class ServeSettings(Group):
         description="Name that the web page shows; `APP_TITLE` means the same.",
         json_schema_extra={"alias": "APP_TITLE"},
     )
+    subtitle: str = Field(
+        "",
+        max_length=200,
+        description="What the web page shows beside the name; `APP_SUBTITLE` means the same.",
+        json_schema_extra={"alias": "APP_SUBTITLE"},
+    )
+    theme: str = Field(
+        "system",
+        max_length=50,
+        description="`light` or `dark` until a reader chooses; else their system's. `COLOR_THEME` means the same.",
+        json_schema_extra={"alias": "COLOR_THEME"},
+    )
+    about_text: str = Field(
+        "About",
+        min_length=1,
+        max_length=100,
+        description="What the web page calls the next link; `APP_ABOUT_LINK_TEXT` means the same.",
+        json_schema_extra={"alias": "APP_ABOUT_LINK_TEXT"},
+    )
+    about_url: str | None = Field(
+        None,
+        pattern=r"^https?://[^\s]+$",
+        description="Where it leads; without it there is none. `APP_ABOUT_LINK_URL` means the same.",
+        json_schema_extra={"alias": "APP_ABOUT_LINK_URL"},
+    )
     proxies: str | None = Field(
         None,
         pattern=r"^[^\s,]+(,[^\s,]+)*$",
@@ -303,6 +328,17 @@ class IngestSettings(Group):
     )
     ocr: bool = Field(
         False, description="Read scanned PDFs and pictures (PNG, JPEG, TIFF) by OCR; needs the extra `ocr`."
+    )
+    languages: str | None = Field(
+        None,
+        pattern=r"^[a-z]{2,3}(,[a-z]{2,3})*$",
+        description="ISO 639 codes, as `en,de`: documents in other languages are left out. Files in the corpus "
+        "already are not looked at again; `--rebuild` does.",
+    )
+    done_url: SecretStr | None = Field(
+        None,
+        min_length=1,
+        description="Where `python -m ingestion` posts what a run did, as JSON that Slack's incoming webhooks take.",
     )
     ray_address: str | None = Field(
         None,

@@ -15,6 +15,7 @@ import os
 import sys
 import tempfile
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 
 import yaml
@@ -77,8 +78,9 @@ def load_corpus(path: str) -> list[tuple[str, str]]:
 
 
 def clean_text(text: str) -> str:
-    """Return text as documents are kept: normalised, without control characters and needless space."""
-    return clean(text)
+    """Return text normalised, without control characters, needless blanks and empty lines."""
+    lines = (" ".join(line.split()) for line in clean(text).splitlines())
+    return "\n\n".join("\n".join(held) for filled, held in groupby(lines, key=bool) if filled)
 
 
 def tokenize(text: str) -> list[int]:

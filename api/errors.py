@@ -1,8 +1,8 @@
 """Translate failures to HTTP: one table of status codes, one envelope, nothing of the client's input, no path of ours.
 
-Flow: an exception leaves a route -> **here** -> `{"error": {"code", "detail"[, "field"]}}`, on `/run` with `"complete":
-true` beside it, or the same as a small page for a browser. Failures after the first byte of a stream are the stream's
-own business (`answering/sse.py`).
+Flow: an exception leaves a route -> **here** -> `{"error": {"code", "detail"[, "field"]}}`, on `/run` `{"error",
+"code"[, "field"], "complete": true}`, or the same as a small page for a browser. Failures after the first byte of a
+stream are the stream's own business (`answering/sse.py`).
 
 `code` never changes; the wording of `detail` may.
 """
@@ -106,7 +106,7 @@ ABOUT_THE_WHOLE = ("unknown_field", "contradiction")
 
 
 RUN = "/run"
-"""Its clients read failures by the keys `error` and `complete`, as they stand in a record of its stream."""
+"""Its clients read `error` and `complete`, as they stand in a record of its stream: text, which they show."""
 
 
 class ErrorDetail(Reply):
@@ -127,9 +127,15 @@ class ErrorReply(Reply):
     """What went wrong."""
 
 
-class RunErrorReply(ErrorReply):
-    """The body of a failure of `/run` before its stream begins; there `error` is a string in the last record."""
+class RunErrorReply(Reply):
+    """The body of a failure of `/run` before its stream begins, with the keys of a last record."""
 
+    error: str
+    """What went wrong and what to do, for people; its wording may change."""
+    code: Annotated[str, Field(examples=["unknown_corpus", "invalid_request", "too_many_questions"])]
+    """Names the failure; never changes. `docs/http.md` lists them."""
+    field: Annotated[str | None, Field(examples=["question"])] = None
+    """The field that is refused, or `body`; absent where the failure is not about one."""
     complete: Literal[True] = True
     """Nothing follows."""
 
@@ -154,8 +160,7 @@ def install(app: FastAPI, pages: Pages) -> None:
             page = _page(pages, request, status, error)
             page.headers.update(headers or {})
             return page
-        body = (RunErrorReply if request.url.path == RUN else ErrorReply)(error=error)
-        return JSONReply(body.model_dump(exclude_none=True), status, headers)
+        return JSONReply(_body(request.url.path, error).model_dump(exclude_none=True), status, headers)
 
     @app.exception_handler(RagError)
     async def foreseen(request: Request, error: RagError) -> Response:
@@ -193,6 +198,11 @@ async def send_error(error: RagError | HTTPException, scope: Scope, receive: Rec
     kind = RagError if isinstance(error, RagError) else HTTPException
     reply = await scope["app"].exception_handlers[kind](Request(scope), error)
     await reply(scope, receive, send)
+
+
+def _body(path: str, error: ErrorDetail) -> Reply:
+    told = RunErrorReply(error=error.detail, code=error.code, field=error.field)
+    return told if path == RUN else ErrorReply(error=error)
 
 
 def _page(pages: Pages, request: Request, status: int, error: ErrorDetail) -> Response:

@@ -88,6 +88,7 @@ class Case(_Value):
         reference_contexts: the same, where there are several.
         category: the kind of question, e.g. `factual` or `no_answer`.
         pages: given with the question; empty: a corpus is asked.
+        query_time: when it was asked, in the questioner's words, for a language model that writes.
         nuggets: the facts that a good answer holds.
         regions: what may be quoted as on the question's topic.
     """
@@ -103,6 +104,7 @@ class Case(_Value):
     reference_contexts: tuple[Text, ...] = ()
     category: str | None = None
     pages: tuple[GivenPage, ...] = ()
+    query_time: Text | None = None
     nuggets: tuple[Nugget, ...] = ()
     regions: tuple[Region, ...] = ()
 

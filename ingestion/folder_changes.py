@@ -28,6 +28,10 @@ Bring = Callable[[tuple[str, ...] | None], bool]
 """Brings in what is at these paths from the folder, None meaning everything; False to be asked again later."""
 
 
+Rounds = Callable[[Path, Bring, threading.Event], None]
+"""Calls the second for the first until the third is set."""
+
+
 def watchable(path: Path) -> Path:
     """Return a folder with all links resolved.
 
@@ -61,6 +65,16 @@ def follow(folder: Path, bring: Bring, stop: threading.Event) -> None:
         else:
             bring(None)  # says what is wrong
             stop.wait(RETRY_S)
+
+
+def again_every(pause_s: float) -> Rounds:
+    """Return what calls `bring` with None, waits, and does so again until `stop` is set; sooner after a failure."""
+
+    def rounds(_folder: Path, bring: Bring, stop: threading.Event) -> None:
+        while not stop.is_set():
+            stop.wait(pause_s if bring(None) else min(pause_s, RETRY_S))
+
+    return rounds
 
 
 def _follow(folder: Path, bring: Bring, stop: threading.Event) -> None:

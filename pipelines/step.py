@@ -179,6 +179,11 @@ class RowStep(Step):
         return False
 
 
+# As mosaicRAG calls them.
+PipelineStep = Step
+RowProcessorPipelineStep = RowStep
+
+
 class QueryParameters(StepParameters):
     """What is read, and by which query."""
 

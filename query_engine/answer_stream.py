@@ -36,6 +36,7 @@ async def answer_stream(
         Exception: from `stages`, except OutOfTimeError.
     """
     answer = Answer(clean_question(inquiry.text), inquiry.query_time, explains=settings.decline != "exact")
+    answer.manner = inquiry.manner
     deadline = inquiry.deadline or Deadline(settings.deadline_s)
     asked(answer.question)
     events = ThreadedGenerator(lambda: in_stages(stages(answer, deadline)), deadline)

@@ -12,6 +12,7 @@ from typing import Any
 
 from query_engine.retrieval.steering import Steering
 from query_engine.runtime.deadline import Deadline
+from query_engine.schema.manner import AS_SET, Manner
 from query_engine.schema.turn import Turn
 from settings import Mode
 
@@ -33,6 +34,7 @@ class Inquiry:
             questions go in one pass. Read by `research/modes.py`.
         writer: who writes the answer, see `synthesis.build.writer_names`; None leaves it to the settings. Read by those
             who lease the engine, whose fingerprint it is part of.
+        manner: how a language model writes.
         about_collection: whether a question about the collection itself is answered from its catalogue; otherwise it is
             searched for like any other. Not part of `key`: only answers that are not cached leave it out.
     """
@@ -46,6 +48,7 @@ class Inquiry:
     deadline: Deadline | None = None
     mode: Mode = "single"
     writer: str | None = None
+    manner: Manner = AS_SET
     about_collection: bool = True
 
     def key(self, corpus: str, fingerprint: str) -> str:
@@ -58,4 +61,4 @@ class Inquiry:
         steered = None if self.steering is None else asdict(self.steering)
         turns = [asdict(turn) for turn in self.turns]
         parts = [corpus, fingerprint, self.text, self.filters, steered, turns, self.top_k, self.query_time, self.mode]
-        return sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+        return sha256(json.dumps([*parts, asdict(self.manner)], sort_keys=True).encode()).hexdigest()

@@ -13,7 +13,7 @@ from supply_chain.requirements import closure, extra, pinned
 FILE = HOME / "THIRD_PARTY_NOTICES.md"
 # Heading -> the extras whose packages stand below it, less those of the tables before. Whatever is left is the tests'.
 SECTIONS = {
-    "The service": ("gunicorn", "otel"),
+    "The service": ("otel",),
     "OCR, beside those": ("ocr",),
     "Offline evaluation, beside those": ("eval",),
     "Fine-tuning, beside those": ("training",),

@@ -116,6 +116,11 @@ class Job:
         return "cancelled" if self.result is None or self.result["stopped"] else "done"
 
     @property
+    def elapsed_s(self) -> float:
+        """Seconds that it has worked, or did; 0 while it waits."""
+        return ((self.finished_at or datetime.now(UTC)) - self.started_at).total_seconds() if self.started_at else 0.0
+
+    @property
     def result(self) -> Result | None:
         """What it did; None before its end, when it failed, and when it was cancelled before it began."""
         return None if self._without_value() or self._future.exception() else self._future.result()

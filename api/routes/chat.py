@@ -42,7 +42,9 @@ from index.layout.manifest import Manifest
 from query_engine.inquiry import Inquiry
 from query_engine.runtime.threads import in_thread
 from query_engine.schema.events import Done, Event, Step
+from query_engine.schema.manner import AS_SET
 from query_engine.schema.turn import Turn
+from query_engine.synthesis.build import has_model
 from settings import Mode
 
 router = APIRouter(prefix="/v1")
@@ -90,7 +92,7 @@ async def chat(body: ChatBody, request: Request, service: ServiceDep, runner: Ru
         body.model,
         links,
         body.prompt_text,
-        body.ignored,
+        body.ignored(by_model=_by_model(body, service)),
         linked=service.settings.serve.chat_links,
         answer_id=asked.id,
     )
@@ -116,7 +118,8 @@ async def respond(body: ResponsesBody, request: Request, service: ServiceDep, ru
     asked = await _ask(body, turns, service, runner)
     links = service.links(request, asked.corpus)
     prompt = "\n".join([*(turn.text for turn in before), body.prompt_text])
-    view = ResponseView(Completion(body.model, links, prompt, body.ignored, answer_id=asked.id), body)
+    ignored = body.ignored(by_model=_by_model(body, service))
+    view = ResponseView(Completion(body.model, links, prompt, ignored, answer_id=asked.id), body)
 
     def kept(event: Event) -> Event:
         if isinstance(event, Done) and body.store is not False:
@@ -144,8 +147,13 @@ async def _ask(body: OpenAIBody, turns: tuple[Turn, ...], service: Service, runn
         query_time=body.query_time,
         mode=cast("Mode", mode) or service.settings.answer.mode,
         writer=body.writer,
+        manner=body.manner if _by_model(body, service) else AS_SET,
     )
     return await ask_or_recall(service, runner, corpus, inquiry)
+
+
+def _by_model(body: OpenAIBody, service: Service) -> bool:
+    return has_model(service.settings.llm, body.writer)
 
 
 def _check_model(service: Service, name: str) -> None:

@@ -2,12 +2,13 @@
 
 Flow: JSON -> **here** -> `routes/chat.py`. One rule for fields: a value that demands another kind of answer (a forced
 tool, a JSON form, several choices) is refused, since its client could not read ours. Everything else that has no
-influence is passed over unread, and the reply names it: clients offer tools by default, the settings decide how answers
-are written, and a quoted answer has no temperature. `top_k` is a sampling option here, as with other servers that take
-it, and 0 or -1 switches it off there; how many passages are read is `max_passages`.
+influence is passed over unread, and the reply names it: clients offer tools by default, and a quoted answer has neither
+temperature nor instructions, which only a language model is given (`Manner`). `top_k` is a sampling option here, as
+with other servers that take it, and 0 or -1 switches it off there; how many passages are read is `max_passages`.
 """
 
 import json
+from collections.abc import Collection
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
@@ -25,12 +26,15 @@ from pydantic_core import PydanticCustomError
 from api.schemas.requests import AskedAt, Body, Filtered, Passages, Steered, Writer
 from errors import QuestionError
 from query_engine.question.validation import clean_question
+from query_engine.schema.manner import Manner
 from query_engine.schema.turn import Turn
 from query_engine.text.well_formed import well_formed
 
 MAX_MESSAGES = 1000
 MAX_MODEL_CHARS = 200
 MAX_IGNORED = 100
+# Who gives instructions: OpenAI's newer models call the first one by the second name.
+INSTRUCTING = frozenset({"system", "developer"})
 TEXT_PART = '{"type": "text", "text": "…"}'
 TEXT_PART_SCHEMA = {
     "type": "object",
@@ -83,7 +87,8 @@ class Message(Body):
     text_types: ClassVar[tuple[str, ...]] = ("text",)
 
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
-    """Who said it; only what `user` and `assistant` say is read."""
+    """Who said it. What `system` and `developer` say goes to the language model that writes; `tool` and `function` are
+    passed over."""
     content: Annotated[
         str | None,
         Field(examples=["How do wind turbines work?"]),
@@ -110,11 +115,10 @@ class Message(Body):
         """Its text, in valid Unicode."""
         return well_formed((self.content or "").replace("\0", "\ufffd"))
 
-    @property
-    def ignored(self) -> set[str]:
-        """Names of what in it has no influence on the answer."""
+    def ignored(self, read: Collection[str]) -> set[str]:
+        """Return names of what in it has no influence on the answer; what these roles say is read."""
         called = {"messages with tool calls"} if self.tool_calls or self.function_call else set()
-        return called if self.role in {"user", "assistant"} else called | {f"messages with role {self.role}"}
+        return called if self.role in read else called | {f"messages with role {self.role}"}
 
 
 class StreamOptions(Body):
@@ -141,6 +145,7 @@ class OpenAIBody(Body):
     """What the bodies of OpenAI's forms have in common; unknown fields are passed over."""
 
     model_config = ConfigDict(extra="allow")
+    manner_fields: ClassVar[tuple[str, ...]] = ("temperature",)
 
     model: Annotated[str, Field(max_length=MAX_MODEL_CHARS, examples=["default", "papers:agent", "*"])]
     """The corpus to ask, as `/v1/models` lists it: a name, several as `a+b`, or `*`, each perhaps with a mode behind a
@@ -152,6 +157,8 @@ class OpenAIBody(Body):
     max_passages: Passages = None
     query_time: AskedAt = None
     writer: Writer = None
+    temperature: Annotated[float | None, Field(ge=0, le=2, examples=[0.2])] = None
+    """Of the language model that writes, 0 to 2; the settings' if left out."""
     tool_choice: Annotated[Any, Field(examples=["none"])] = None
     """`none` or `auto`; no tool is called."""
 
@@ -184,12 +191,29 @@ class OpenAIBody(Body):
         )
 
     @property
-    def ignored(self) -> list[str]:
-        """Names of what was sent and has no influence on the answer, sorted; the first hundred."""
-        known = [name for name in (*ACCEPTED, *DONE_ANYWAY) if name in type(self).model_fields]
+    def manner(self) -> Manner:
+        """What a language model is asked for; a limit below 1 means none, as with other servers."""
+        said = (message.text.strip() for message in self.conversation_sent if message.role in INSTRUCTING)
+        wished = {name: getattr(self, name, None) for name in self.manner_fields}
+        instructions = "\n\n".join(filter(None, (wished.pop("instructions", None), *said)))
+        temperature = wished.pop("temperature")
+        limits = [limit for limit in wished.values() if limit and limit > 0]
+        return Manner(instructions, min(limits, default=None), temperature)
+
+    def ignored(self, *, by_model: bool) -> list[str]:
+        """Return names of what was sent and has no influence on the answer, sorted; the first hundred.
+
+        Args:
+            by_model: whether a language model writes the answer.
+        """
+        unread = () if by_model else self.manner_fields
+        read = {"user", "assistant"} | (INSTRUCTING if by_model else set())
+        known = [name for name in (*ACCEPTED, *DONE_ANYWAY, *unread) if name in type(self).model_fields]
         sent: dict[str, Any] = {name: getattr(self, name) for name in known} | (self.model_extra or {})
         names = {name for name, value in sent.items() if value is not None and value != DONE_ANYWAY.get(name)}
-        return sorted(names | {name for message in self.conversation_sent for name in message.ignored})[:MAX_IGNORED]
+        return sorted(names | {name for message in self.conversation_sent for name in message.ignored(read)})[
+            :MAX_IGNORED
+        ]
 
     @property
     def prompt_text(self) -> str:
@@ -200,8 +224,14 @@ class OpenAIBody(Body):
 class ChatBody(OpenAIBody):
     """What `POST /v1/chat/completions` takes; unknown fields are passed over."""
 
+    manner_fields: ClassVar[tuple[str, ...]] = ("temperature", "max_tokens", "max_completion_tokens")
+
     messages: Messages
     """The conversation, oldest first, 1 to 1,000 messages; the last one is the user's and is the question."""
+    max_tokens: Annotated[int | None, Field(examples=[200])] = None
+    """Most tokens that a language model writes, up to `RAG_LLM__MAX_NEW_TOKENS`; below 1: that many."""
+    max_completion_tokens: int | None = None
+    """Another name of `max_tokens`; the smaller of the two counts."""
     stream_options: StreamOptions | None = None
     """How a stream ends."""
     n: Annotated[Any, Field(examples=[1])] = None
@@ -231,7 +261,7 @@ class Item(Message):
     type: Annotated[str, Field(pattern="^[a-z_]{1,60}$")] = "message"
     """`message`; the reply names other types as ignored."""
     role: Literal["system", "developer", "user", "assistant", "tool"] = "tool"
-    """Who said it; only what `user` and `assistant` say is read."""
+    """Who said it. What `system` and `developer` say goes to the language model that writes; `tool` is passed over."""
 
     @model_validator(mode="before")
     @classmethod
@@ -239,10 +269,9 @@ class Item(Message):
         known = not isinstance(item, dict) or item.get("type", "message") == "message"
         return item if known else {"type": item["type"]}
 
-    @property
-    def ignored(self) -> set[str]:
-        """Names of what in it has no influence on the answer."""
-        return super().ignored if self.type == "message" else {f"items of type {self.type}"}
+    def ignored(self, read: Collection[str]) -> set[str]:
+        """Return names of what in it has no influence on the answer; what these roles say is read."""
+        return super().ignored(read) if self.type == "message" else {f"items of type {self.type}"}
 
 
 def _as_items(given: Any) -> Any:
@@ -252,6 +281,8 @@ def _as_items(given: Any) -> Any:
 class ResponsesBody(OpenAIBody):
     """What `POST /v1/responses` takes; unknown fields are passed over."""
 
+    manner_fields: ClassVar[tuple[str, ...]] = ("temperature", "max_output_tokens", "instructions")
+
     input: Annotated[
         list[Item],
         Field(min_length=1, max_length=MAX_MESSAGES, examples=["How do wind turbines work?"]),
@@ -260,6 +291,10 @@ class ResponsesBody(OpenAIBody):
         WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": ITEM_SCHEMA, "minItems": 1}]}),
     ]
     """The question; or a conversation, oldest first, 1 to 1,000 items, that ends in it."""
+    instructions: Annotated[str | None, Field(examples=["Answer in one sentence."])] = None
+    """For the language model that writes, beside its own: form, tone, readers. Of long ones the beginning is read."""
+    max_output_tokens: Annotated[int | None, Field(examples=[200])] = None
+    """Most tokens that a language model writes, up to `RAG_LLM__MAX_NEW_TOKENS`; below 1: that many."""
     previous_response_id: Annotated[str | None, Field(max_length=100)] = None
     """A response that this one follows; known for 30 minutes, to the key that asked for it."""
     store: bool | None = None

@@ -22,6 +22,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from api.schemas.replies.corpora import CHUNK_SIZES
 from errors import QuestionError
 from index.corpus import joined_name, member_names
 from index.documents.filters import where
@@ -44,7 +45,6 @@ MAX_TURNS, MAX_TURN_CHARS = 100, 20_000
 MAX_PAGES = 50
 MAX_TITLE_CHARS = 1000
 MAX_URL_CHARS = 8000
-CHUNK_SIZES = ("chunk_size", "chunk_overlap")
 # It stands in every sub-question.
 MAX_TOPIC_CHARS = 1000
 
@@ -465,6 +465,9 @@ class DeleteBody(StrictBody):
     """Count, and delete nothing."""
 
 
+Size = Annotated[Annotated[int, Field(strict=True, ge=0)] | None, Field(examples=[800])]
+
+
 class IngestBody(StrictBody):
     """What `POST /ingest` takes."""
 
@@ -498,24 +501,14 @@ class IngestBody(StrictBody):
     """Read only the files again that could not be read before; takes nothing else but `corpus` and `wait`."""
     wait: Annotated[StrictBool | None, Field(examples=[True])] = None
     """`true`: reply at the end; `false`: at once; left out: at the end, or after 10 seconds."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _no_sizes(cls, body: Any) -> Any:
-        """Clients of bedrock-rag-eval may send sizes, or null for its defaults."""
-        if not isinstance(body, dict):
-            return body
-        if any(body.get(name) is not None for name in CHUNK_SIZES):
-            raise PydanticCustomError(
-                "contradiction",
-                "The sizes of passages belong to the corpus, and passages do not overlap. Leave out `chunk_size` and "
-                "`chunk_overlap`; set RAG_CHUNK__LEAF_TOKENS and ingest with --rebuild to change them",
-            )
-        return {name: value for name, value in body.items() if name not in CHUNK_SIZES}
+    chunk_size: Size = None
+    """What clients of bedrock-rag-eval send; it changes nothing, and `warnings` of the reply says so."""
+    chunk_overlap: Size = None
+    """Likewise."""
 
     @model_validator(mode="after")
     def _path_or_retry(self) -> Self:
-        if self.retry and self.model_fields_set - {"retry", "corpus", "wait"}:
+        if self.retry and self.model_fields_set - {"retry", "corpus", "wait", *CHUNK_SIZES}:
             raise PydanticCustomError("contradiction", "A retry reads what failed before; give it only a corpus.")
         if not self.retry and self.path is None:
             raise PydanticCustomError("contradiction", "Name the path to ingest.")

@@ -19,6 +19,7 @@ from query_engine.schema.events import Citation, Done, Event, Nearest, Restarted
 
 SEPARATOR = "|||---|||"
 WRITING = "**Writing** the answer."
+NOTHING_WRITTEN = "**Nothing is written**: the reply says why."
 
 # Bytes of ASCII JSON. The answer with its notes, the steps and the citations make less than 64 KiB.
 MAX_ANSWER_BYTES = 28 * 1024
@@ -56,6 +57,7 @@ class RunView:
         self._show_nearest = show_nearest
         self._steps = _Steps()
         self._answer = ""
+        self._written = False  # the answer is one, and no reason why there is none
         self._answers = False  # an answering record was sent
         self._ending: dict[str, Any] | None = None  # what only the last record carries
         self.urgent = self.unsent = self.complete = False
@@ -70,6 +72,7 @@ class RunView:
                 begins = not self._answer
                 # An answer does not begin with blanks: they would make an empty report.
                 self._answer += text if self._answer else text.lstrip()
+                self._written = bool(self._answer)
                 # What is withdrawn stays on the reader's screen until something takes its place.
                 self.unsent = self.unsent or bool(self._answer)
                 self.urgent = self.unsent and (self.urgent or begins)
@@ -77,8 +80,10 @@ class RunView:
                 self._answer = ""
                 self.urgent = self.unsent = False
             case Done(answer=None, nearest=nearest):
+                self._written = False
                 self._end(message_of(event) + self._show_nearest(nearest), {"citations": []})
             case Done(citations=citations):
+                self._written = True
                 self._end(message_of(event), {"citations": self._cite(citations)})
 
     def fail(self, reason: str, code: str = "internal") -> None:  # noqa: ARG002  # a record has no place for it
@@ -98,7 +103,7 @@ class RunView:
         self.urgent = self.unsent = False
         if not self._answer:
             return [self._snapshot()]
-        self._steps.ensure_two()
+        self._steps.ensure_two(WRITING if self._written else NOTHING_WRITTEN)
         due = []
         if self._ending is None or not (self._answers or "error" in self._ending):
             due.append(self._snapshot())
@@ -148,10 +153,10 @@ class _Steps:
             self._texts[-1] = STEPS_CUT
             self._full = True
 
-    def ensure_two(self) -> None:
+    def ensure_two(self, last: str) -> None:
         """Add a step if there is only one: readers are promised a separator."""
         if len(self._texts) < 2:
-            self.add(WRITING)
+            self.add(last)
 
     def text(self) -> str:
         return f"\n{SEPARATOR}\n".join(self._texts)

@@ -79,6 +79,9 @@ def config(service: ServiceDep, request: Request) -> JSONReply:
             "version": VERSION,
             "signed_in_as": key and key.name,
             "title": settings.serve.title,
+            "subtitle": settings.serve.subtitle,
+            "theme": settings.serve.theme,
+            "about": {"text": settings.serve.about_text, "url": settings.serve.about_url},
             "pipeline": settings.pipelines.default,
             "default_corpus": default if may_use(default) else next(iter(names), default),
             "corpora": names,
@@ -148,14 +151,14 @@ def app_config(service: ServiceDep, request: Request) -> JSONReply:
     settings = service.settings
     return JSONReply(
         {
-            "colorTheme": "system",
+            "colorTheme": settings.serve.theme,
             "title": settings.serve.title,
-            "subTitle": "",
+            "subTitle": settings.serve.subtitle,
             "pipelineConfigAllowed": True,
             "logsAllowed": True,
             "pipeline": settings.pipelines.default or {"1": {"id": CorpusSource.id}},
-            "aboutLinkText": f"About {settings.serve.title}",
-            "aboutLinkURL": f"{service.hosts.base_url(request).rstrip('/')}/ui",
+            "aboutLinkText": settings.serve.about_text,
+            "aboutLinkURL": settings.serve.about_url or f"{service.hosts.base_url(request).rstrip('/')}/ui",
         }
     )
 

@@ -108,9 +108,12 @@ class HttpTarget:
         Raises:
             NoReplyError: the service cannot be reached, refuses, fails, or replies with something else.
         """
-        body = {"query": case.question, "iid": case.id, **self._extra}
+        body = {"query": case.question, "iid": case.id, **self._options(case)}
         reply = _checked(await self._exchange.post("/evaluate", body), "/evaluate")
         return await look_up(in_time(read_reply(reply.body, case.id, reply.seconds)), case, self._text)
+
+    def _options(self, case: Case) -> dict[str, Any]:
+        return self._extra if case.query_time is None else self._extra | {"query_time": case.query_time}
 
     async def _text(self, doc_id: str) -> str | None:
         """Return the text of a document as the service shows it; None if it shows none, as services of others do."""
@@ -132,7 +135,7 @@ class StreamTarget(HttpTarget):
             read.take(line.text.decode(errors="replace"))
             return read.complete
 
-        reply = await self._exchange.post("/run", {"question": case.question, **self._extra}, is_last)
+        reply = await self._exchange.post("/run", {"question": case.question, **self._options(case)}, is_last)
         _checked(reply, "/run")
         return read.row(case.id, reply.seconds, reply.first_record_s)
 

@@ -70,7 +70,7 @@ class InProcess:
 
     async def _in_corpus(self, case: Case) -> Row:
         assert self.engine is not None, "a question without pages is asked of a corpus"
-        inquiry = Inquiry(case.question, self.filters, top_k=self.top_k)
+        inquiry = Inquiry(case.question, self.filters, top_k=self.top_k, query_time=case.query_time)
         row = await ask_engine(self.engine, inquiry, case.id, time.perf_counter())
         return await look_up(row, case, self._text) if self.documents else row
 
@@ -117,7 +117,8 @@ async def ask_about(
     stack = ExitStack()
     try:
         engine = await in_thread(partial(stack.enter_context, open_engine(documents)))
-        row = await ask_engine(engine, Inquiry(case.question, top_k=top_k), case.id, started)
+        inquiry = Inquiry(case.question, top_k=top_k, query_time=case.query_time)
+        row = await ask_engine(engine, inquiry, case.id, started)
         texts = {document.doc_id: document.text for document in documents}
 
         async def text(doc_id: str) -> str | None:

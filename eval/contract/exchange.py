@@ -126,7 +126,8 @@ class Reply:
     def detail(self) -> str | None:
         """What went wrong, as Treeline's services tell it; None if it is not told so."""
         error = (self.value or {}).get("error")
-        return str(error["detail"]) if isinstance(error, dict) and "detail" in error else None
+        told = error.get("detail") if isinstance(error, dict) else error
+        return told if isinstance(told, str) else None
 
     def outcome(self) -> str:
         """Say as one sentence what came back in place of a good reply."""

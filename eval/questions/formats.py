@@ -101,6 +101,7 @@ class _Crag(_Row):
     alternatives: Texts = Field([], validation_alias=AliasChoices("alternative_answers", "alt_ans"))
     category: str | None = Field(None, alias="question_type")
     pages: tuple[_CragPage, ...] = Field((), alias="search_results")
+    query_time: str | None = None
 
     def special(self) -> dict[str, Any]:
         return {"answer": None} if (self.answer or "").lower().rstrip(".") in UNKNOWN else {}

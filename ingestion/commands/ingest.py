@@ -22,13 +22,15 @@ from ingestion.schema import RunOptions, Summary, Tell
 from settings import RAY_ADDRESS, Settings
 
 Scalar = str | int | float | bool
+UNITS_S = {"m": 60, "h": 3600, "d": 86_400}
 
 
 def parse(parser: argparse.ArgumentParser, argv: list[str]) -> argparse.Namespace:
     """Read the arguments and refuse those that contradict each other."""
     _add_arguments(parser)
     arguments = parser.parse_args(argv)
-    alone = [("watch", other) for other in ("rebuild", "dry_run", "limit", "ray")]
+    alone = [(one, other) for one in ("watch", "every") for other in ("rebuild", "dry_run", "limit", "ray")]
+    alone.append(("watch", "every"))
     for one, other in (("rebuild", "dry_run"), ("rebuild", "prune"), ("prune", "limit"), *alone):
         if getattr(arguments, one) and getattr(arguments, other):
             parser.error(f"--{one} and --{other.replace('_', '-')} cannot be used together")
@@ -73,8 +75,12 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
     def show(summary: Summary) -> None:
         print(json.dumps(summary.to_dict()), flush=True)
+        if settings.ingest.done_url:
+            from ingestion.console.done import tell_done  # noqa: PLC0415  # httpx takes its time to import
 
-    if not arguments.watch:
+            tell_done(settings.ingest.done_url.get_secret_value(), summary)
+
+    if not (arguments.watch or arguments.every):
         summary, code = watch(
             lambda tell, stop: work(options, tell, stop), json_lines=arguments.json_lines, max_skipped_share=share
         )
@@ -86,7 +92,21 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         changed = options if names is None else replace(options, files=names, prune=True)
         return work(changed, tell, stop, embeddings)
 
-    return follow_watched(path, bring, show, json_lines=arguments.json_lines, max_skipped_share=share)
+    return follow_watched(
+        path, bring, show, every_s=arguments.every, json_lines=arguments.json_lines, max_skipped_share=share
+    )
+
+
+def pause_s(text: str) -> float:
+    """Read a time as `30m`, `12h` or `7d`; returns seconds.
+
+    Raises:
+        argparse.ArgumentTypeError: it is none, or no time at all.
+    """
+    number, unit = text[:-1], text[-1:]
+    if unit not in UNITS_S or not number.isdecimal() or int(number) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time; write it like 30m, 12h or 7d")
+    return float(int(number) * UNITS_S[unit])
 
 
 def meta_pair(text: str) -> tuple[str, Scalar]:
@@ -149,6 +169,12 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         "--watch",
         action="store_true",
         help="then go on: bring in what changes below PATH and remove what vanishes, until a signal comes",
+    )
+    parser.add_argument(
+        "--every",
+        type=pause_s,
+        metavar="TIME",
+        help="then go on: do the same again after each pause of 30m, 12h or 7d, until a signal comes",
     )
     parser.add_argument("--rebuild", action="store_true", help="rebuild the corpus from PATH alone, then replace it")
     parser.add_argument(

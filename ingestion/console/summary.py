@@ -46,7 +46,7 @@ def report(summary: Summary, met: FilesMet) -> list[str]:
             "{doc_id} holds the same text as {duplicate_of}",
             summary.duplicates,
         ),
-        *_totals(summary),
+        *totals(summary),
         *filter(None, [coverage(summary)]),
     ]
 
@@ -88,7 +88,8 @@ def _some(names: Sequence[str], total: int) -> Iterator[str]:
         yield f"      and {total - len(names):,} more files"
 
 
-def _totals(summary: Summary) -> Iterator[str]:
+def totals(summary: Summary) -> Iterator[str]:
+    """Yield the lines with the counts."""
     counts = (f"{getattr(summary, name):,} {name}" for name in ("new", "changed", "unchanged", "removed", "vanished"))
     lost = f"{len(summary.failed):,} failed, {len(summary.skipped):,} skipped"
     if summary.dry_run:

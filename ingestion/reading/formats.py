@@ -100,7 +100,7 @@ def _contents(member: Member, options: ReadOptions, budget: Budget, depth: int) 
         elif number < after:
             continue
         elif isinstance(item, Document):
-            yield from _finished(item, kind, options.max_chars, budget.text)
+            yield from _finished(item, kind, options, budget.text)
         else:
             yield item
 
@@ -204,7 +204,7 @@ def _read(kind: str, data: bytes, doc_id: str, options: ReadOptions) -> Any:
     return read_paper(data, doc_id, *paper) if paper else read_plain_text(data, doc_id)
 
 
-def _finished(document: Document, kind: str, max_chars: int, budget: TextBudget) -> Items:
+def _finished(document: Document, kind: str, options: ReadOptions, budget: TextBudget) -> Items:
     """Add what is the same for all formats, cut out what holds no words; refuse what is too long."""
     document = document.structured()
     check_blocks(document.structure.blocks, document.text)
@@ -213,14 +213,18 @@ def _finished(document: Document, kind: str, max_chars: int, budget: TextBudget)
         fact = f"The document {document.doc_id!r} holds no words. {rest.left_out}"
         yield UnreadableError(fact, "Remove it, or give it the right suffix.", document.doc_id)
         return
-    if len(document.text) > max_chars:
-        fact = f"The document {document.doc_id!r} is longer than {max_chars:,} characters."
+    if len(document.text) > options.max_chars:
+        fact = f"The document {document.doc_id!r} is longer than {options.max_chars:,} characters."
         yield UnreadableError(fact, "Split it, or raise RAG_INGEST__MAX_DOCUMENT_CHARS.", document.doc_id)
         return
     budget.take(len(document.text))
     metadata = dict(document.metadata)
     if language := fields.own_language(metadata) or namer().name(document.text):
         metadata["language"] = language
+    if options.languages and language and language not in options.languages:
+        reason = f"All of it: its language is {language}, and RAG_INGEST__LANGUAGES is {','.join(options.languages)}."
+        yield LeftOut(document.doc_id, reason)
+        return
     if encoding := guessed.get():
         metadata["guessed_encoding"] = encoding
     yield replace(document, metadata=metadata, content_type=kind)

@@ -77,7 +77,8 @@ class Reader:
         self._timeout_s = settings.parse_timeout_s
         self._kept = kept or {}
         size = (settings.max_file_bytes, settings.max_document_chars)
-        self._options = ReadOptions(*size, papers=papers, ocr=settings.ocr)
+        languages = tuple(filter(None, (settings.languages or "").split(",")))
+        self._options = ReadOptions(*size, papers=papers, languages=languages, ocr=settings.ocr)
         sandbox = partial(
             Sandbox, "ingestion.reading.child:reading", parser, timeout_s=settings.parse_timeout_s, stop=stop
         )

@@ -30,7 +30,8 @@ class LoadedModel:
     """A language model that can be asked.
 
     Attributes:
-        llm: closing the stream of its `stream_chat` stops it within one token. While it waits, the stream yields
+        llm: its `stream_chat` takes `max_tokens` and `temperature` for one answer, where they are to be other than the
+            settings'. Closing the stream stops it within one token. While it waits, the stream yields
             empty pieces a few times a second, so that its reader can look whether it is still wanted.
         label: model and place, for people.
         window: returns how many tokens prompt and answer may have together; may ask a server.

@@ -56,13 +56,17 @@ class StoppableHuggingFaceLLM(LocalLLM, HuggingFaceLLM):
         )
         return prompt
 
-    def pieces(self, prompt: str) -> Generator[str, None, None]:
+    def pieces(
+        self, prompt: str, *, max_tokens: int | None = None, temperature: float | None = None
+    ) -> Generator[str, None, None]:
         """Generate from a prompt that already has the chat template's form.
 
         Raises:
             LLMError: the model failed, usually for lack of memory.
         """
         # The template has written the special tokens already.
+        most = min(self.max_new_tokens, max_tokens or self.max_new_tokens)
+        sampling = self.generate_kwargs if temperature is None else _sampling(temperature)
         inputs = self._tokenizer(prompt, return_tensors="pt", add_special_tokens=False)
 
         def generate(emit: Callable[[str], None], stop: threading.Event) -> None:
@@ -72,12 +76,12 @@ class StoppableHuggingFaceLLM(LocalLLM, HuggingFaceLLM):
                     attention_mask=inputs["attention_mask"].to(self._model.device),
                     streamer=_Streamer(self._tokenizer, emit),
                     stopping_criteria=StoppingCriteriaList([_Stopped(stop)]),
-                    max_new_tokens=self.max_new_tokens,
-                    **self.generate_kwargs,
+                    max_new_tokens=most,
+                    **sampling,
                 )
             except RuntimeError as error:
                 raise generation_failed(error) from error
-            if output.shape[1] - inputs["input_ids"].shape[1] >= self.max_new_tokens:
+            if output.shape[1] - inputs["input_ids"].shape[1] >= most:
                 emit(LengthReached())
 
         return self._thread.stream(generate)
@@ -114,7 +118,6 @@ def load_huggingface(settings: LLMSettings) -> LoadedModel:
     """
     device = _device(settings.device)
     name, options = _source(settings, device)
-    sampling = {"do_sample": True, "temperature": settings.temperature, "top_p": TOP_P}
     tokenizer_options = {key: options[key] for key in ("gguf_file", "local_files_only") if key in options}
     try:
         llm = StoppableHuggingFaceLLM(
@@ -125,7 +128,7 @@ def load_huggingface(settings: LLMSettings) -> LoadedModel:
             device_map=device,
             model_kwargs=options,
             tokenizer_kwargs=tokenizer_options,
-            generate_kwargs=sampling if settings.temperature else {"do_sample": False},
+            generate_kwargs=_sampling(settings.temperature),
             is_chat_model=True,
         )
         llm.templated([ChatMessage(role=MessageRole.USER, content="?")])
@@ -137,6 +140,10 @@ def load_huggingface(settings: LLMSettings) -> LoadedModel:
     label = f"{options.get('gguf_file', name)} on {device}" + (" in 4 bits" if settings.four_bit else "")
     # LlamaIndex lowers it to what the model was made for.
     return LoadedModel(llm, label, lambda: llm.context_window, llm.count_tokens, llm.control_tokens())
+
+
+def _sampling(temperature: float) -> dict[str, Any]:
+    return {"do_sample": True, "temperature": temperature, "top_p": TOP_P} if temperature else {"do_sample": False}
 
 
 def _source(settings: LLMSettings, device: str) -> tuple[str, dict[str, Any]]:

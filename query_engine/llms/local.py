@@ -117,15 +117,23 @@ class LocalLLM(CustomLLM):
         """Put messages into the form of the model's chat template, ready for its answer."""
 
     @abstractmethod
-    def pieces(self, prompt: str) -> Generator[str, None, None]:
-        """Generate from a prompt that already has the chat template's form."""
+    def pieces(
+        self, prompt: str, *, max_tokens: int | None = None, temperature: float | None = None
+    ) -> Generator[str, None, None]:
+        """Generate from a prompt that already has the chat template's form; None leaves an option as it is set."""
 
-    def stream_chat(self, messages: Sequence[ChatMessage], **_: Any) -> ChatResponseGen:
+    def stream_chat(
+        self,
+        messages: Sequence[ChatMessage],
+        max_tokens: int | None = None,
+        temperature: float | None = None,
+        **_: Any,
+    ) -> ChatResponseGen:
         """Stream an answer; closing the stream stops the model."""
         heard = messages if self._has_system else without_system(messages)
         prompt = self.templated(heard)
         call = ModelCall(self.provider, self.metadata.model_name, prompt=prompt, count=self.count_tokens)
-        return chat_stream(self, messages, self.pieces(prompt), call)
+        return chat_stream(self, messages, self.pieces(prompt, max_tokens=max_tokens, temperature=temperature), call)
 
     def chat(self, messages: Sequence[ChatMessage], **_: Any) -> ChatResponse:
         """Return a whole answer."""

@@ -9,6 +9,7 @@ import json
 import math
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 import httpx
@@ -40,6 +41,14 @@ UNBOUNDED = "Look at the server: it does not keep to the limit."
 OLLAMA_URL = "http://127.0.0.1:11434/v1"
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """One request: its messages, and the options in which it differs from the settings."""
+
+    messages: Sequence[ChatMessage]
+    wished: dict[str, Any]
+
+
 class ServerLLM(OpenAILike):
     """An `OpenAILike` whose chat stream can be stopped and times out."""
 
@@ -55,19 +64,29 @@ class ServerLLM(OpenAILike):
             "language model server", self.api_base or "", "RAG_LLM__", "MODEL CONTEXT_TOKENS MAX_NEW_TOKENS", key
         )
 
-    def stream_chat(self, messages: Sequence[ChatMessage], **_: Any) -> ChatResponseGen:
+    def stream_chat(
+        self,
+        messages: Sequence[ChatMessage],
+        max_tokens: int | None = None,
+        temperature: float | None = None,
+        **_: Any,
+    ) -> ChatResponseGen:
         """Stream an answer; closing the stream closes the connection.
 
         Raises:
             LLMError: one distinct fact for each way a server fails.
         """
         call = ModelCall("openai", self.model)
-        return chat_stream(self, messages, self._pieces(messages, call), call)
+        wished: dict[str, Any] = {} if temperature is None else {"temperature": temperature}
+        if max_tokens is not None:
+            wished["max_tokens"] = min(max_tokens, self.max_tokens or max_tokens)
+        asked = _Asked(messages, wished)
+        return chat_stream(self, messages, self._pieces(asked, call), call)
 
-    def _pieces(self, messages: Sequence[ChatMessage], call: ModelCall) -> Generator[str, None, None]:
+    def _pieces(self, asked: _Asked, call: ModelCall) -> Generator[str, None, None]:
         """Drive the asynchronous client from this thread: only that one can be interrupted while it waits."""
         with asyncio.Runner() as runner:
-            stream = self._receive(messages, call)
+            stream = self._receive(asked, call)
             waiting: asyncio.Task[str] | None = None
             started, received = time.monotonic(), 0
             try:
@@ -93,7 +112,7 @@ class ServerLLM(OpenAILike):
                     runner.run(_rest(waiting))
                 runner.run(stream.aclose())
 
-    async def _receive(self, messages: Sequence[ChatMessage], call: ModelCall) -> AsyncGenerator[str, None]:
+    async def _receive(self, asked: _Asked, call: ModelCall) -> AsyncGenerator[str, None]:
         """Yield each piece of text and of reasoning; the server's count of tokens goes to `call`."""
         limit = (self.max_tokens or 0) * MAX_BYTES_PER_TOKEN + MAX_EXTRA_BYTES
 
@@ -109,7 +128,7 @@ class ServerLLM(OpenAILike):
             timeout=self.timeout,
             http_client=self._server.client(timeout=self.timeout, event_hooks={"response": [watch]}),
         ) as client:
-            async for chunk in await self._open(client, messages):
+            async for chunk in await self._open(client, asked):
                 text, thought, reason = _read(chunk)
                 _count(chunk, call)
                 chunks += 1
@@ -127,13 +146,13 @@ class ServerLLM(OpenAILike):
         if not finished:
             raise _cut(pieces) if chunks else ValueError("no chunk")
 
-    async def _open(self, client: AsyncOpenAI, messages: Sequence[ChatMessage]) -> Any:
+    async def _open(self, client: AsyncOpenAI, asked: _Asked) -> Any:
         """Send the request, and again without what the server refuses of it."""
         while True:
             try:
-                return await self._create(client, messages if self._has_system else without_system(messages))
+                return await self._create(client, asked)
             except RemoteError as error:
-                if not self._does_without(error.said.lower(), messages):
+                if not self._does_without(error.said.lower(), asked.messages):
                     raise
 
     def _does_without(self, refusal: str, messages: Sequence[ChatMessage]) -> bool:
@@ -154,15 +173,16 @@ class ServerLLM(OpenAILike):
             return True
         return False
 
-    async def _create(self, client: AsyncOpenAI, messages: Sequence[ChatMessage]) -> Any:
+    async def _create(self, client: AsyncOpenAI, asked: _Asked) -> Any:
         """Send the request; try again after a refusal that may pass in time."""
+        messages = asked.messages if self._has_system else without_system(asked.messages)
         until_s = time.monotonic() + self.timeout
         again = tried_again(MAX_RETRIES, lambda: min(MAX_PAUSE_S, until_s - time.monotonic()))
         return await AsyncRetrying(**again)(
             self._try,
             client,
             messages=cast(Any, to_openai_message_dicts(messages, model=self.model)),
-            **self._options(),
+            **self._options(asked.wished),
             **({"stream_options": {"include_usage": True}} if self._counts else {}),
         )
 
@@ -178,8 +198,8 @@ class ServerLLM(OpenAILike):
         except openai.APIConnectionError as error:
             raise self._server.broken(error.__cause__ or error, self.timeout) from error
 
-    def _options(self) -> dict[str, Any]:
-        options = self._get_model_kwargs(stream=True)
+    def _options(self, wished: dict[str, Any]) -> dict[str, Any]:
+        options = self._get_model_kwargs(stream=True) | wished
         options[self._limit] = options.pop("max_tokens", self.max_tokens)
         return options if self._samples else {name: options[name] for name in options.keys() - {"temperature", "top_p"}}
 

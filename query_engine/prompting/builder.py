@@ -3,10 +3,10 @@
 Flow: sources (`retrieval/sections.py`) -> **here** -> chat messages for a language model -> `synthesis/generative.py`.
 
 The wording lives in `prompts/`, one file a style, with LlamaIndex's names for what is filled in; its first paragraph,
-the instructions, is the system message (`llms/base.py` moves it for models without that role). The template is applied
-by the model itself. Text that could pass for its control tokens (`control_tokens.py`) is defused, so that documents and
-questions stay text; nothing else of them is altered. Which turns go in, and how they alternate, is `conversation.py`'s
-business.
+the instructions, is the system message, with a client's own below it (`client.txt`); `llms/base.py` moves it for models
+without that role. The template is applied by the model itself. Text that could pass for its control tokens
+(`control_tokens.py`) is defused, so that documents and questions stay text; nothing else of them is altered. Which
+turns go in, and how they alternate, is `conversation.py`'s business.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -33,6 +33,8 @@ QUESTION_TOKENS = 100
 CHARS_PER_TOKEN = 2.5
 # The conversation takes at most this share of what instructions and question leave; the rest is for sources.
 CONVERSATION_SHARE = 4
+# A client's own instructions take at most this share of a prompt.
+ADDED_SHARE = 4
 # With less room for each, fewer turns go in.
 LEAST_TURN_TOKENS = 64
 # The style whose sources are CRAG's ranked documents.
@@ -81,6 +83,7 @@ class PromptBuilder:
         self._ranked = style == RANKED
         instructions, _, self._question = _read(style).partition("\n\n")
         self._abstention = _read("abstention")
+        self._client = _read("client")
         self._instructions = instructions.replace("{abstention}", self._abstention)
 
     def room_chars(self, turns: Sequence[Turn] = ()) -> int:
@@ -89,7 +92,7 @@ class PromptBuilder:
         room_tokens = self._max_prompt_tokens() - others
         return max(0, int((room_tokens - self._tokens(self._conversation(turns, room_tokens))) * CHARS_PER_TOKEN))
 
-    def build(self, question: str, sources: Sequence[Source], turns: Sequence[Turn] = ()) -> Prompt:
+    def build(self, question: str, sources: Sequence[Source], turns: Sequence[Turn] = (), added: str = "") -> Prompt:
         """Put as many sources as fit, in their order, before the question, or `NO_REFERENCE` if there are none.
 
         The last one is cut at the end of a sentence; the very first is cut between words if even its first sentence is
@@ -99,13 +102,15 @@ class PromptBuilder:
             question: as the user typed it.
             sources: the best first.
             turns: the conversation before the question, oldest first; the last of it goes in, shortened.
+            added: the client's own instructions; they go in below those of the style, shortened.
 
         Raises:
             LLMError: the question leaves no room for any source.
         """
         question = self._defused(question)
-        texts = (self._instructions, self._question, question)
         prompt_tokens = self._max_prompt_tokens()
+        instructions = self._with(added, prompt_tokens)
+        texts = (instructions, self._question, question)
         room_tokens = prompt_tokens - sum(self._count(text) + TEMPLATE_TOKENS for text in texts)
         conversation = self._conversation(turns, room_tokens)
         room_tokens -= self._tokens(conversation)
@@ -125,7 +130,7 @@ class PromptBuilder:
         context = ("\n" if self._ranked else "\n\n").join(blocks) or NO_REFERENCE
         content = self._question.format(context_str=context, query_str=question)
         messages = (
-            ChatMessage(role=MessageRole.SYSTEM, content=self._instructions),
+            ChatMessage(role=MessageRole.SYSTEM, content=instructions),
             *(ChatMessage(role=MessageRole(turn.role), content=turn.text) for turn in conversation),
             ChatMessage(role=MessageRole.USER, content=content),
         )
@@ -135,6 +140,13 @@ class PromptBuilder:
             f"{self._max_context_chars} characters and the {prompt_tokens} tokens of its context."
         )
         return Prompt(messages, shown, left_out if cut else "")
+
+    def _with(self, added: str, prompt_tokens: int) -> str:
+        """Return the instructions with a client's own below them, cut to their share of the prompt."""
+        if not added.strip():
+            return self._instructions
+        (cut,) = shortened([Turn("user", self._defused(added))], prompt_tokens // ADDED_SHARE, self._count)
+        return f"{self._instructions}\n\n{self._client}\n\n{cut.text}"
 
     def _conversation(self, turns: Sequence[Turn], room_tokens: int) -> list[Turn]:
         """Return the last turns as they stand in a prompt with so much room beside instructions and question."""

@@ -12,6 +12,7 @@ from typing import Protocol
 
 from query_engine.schema.citations import Citations
 from query_engine.schema.events import Restarted, Step
+from query_engine.schema.manner import AS_SET, Manner
 from query_engine.schema.passage import Passage
 from query_engine.schema.source import Source
 from query_engine.schema.turn import Turn
@@ -60,13 +61,14 @@ class Writer(Protocol):
         """
         ...
 
-    def write(
+    def write(  # noqa: PLR0917  # all of it comes with the question
         self,
         question: str,
         sources: Sequence[Source],
         citations: Citations,
         stop: threading.Event,
         turns: Sequence[Turn] = (),
+        manner: Manner = AS_SET,
     ) -> Iterator[Piece]:
         """Yield the answer piece by piece; `Declined` where the sources do not hold it.
 
@@ -76,6 +78,7 @@ class Writer(Protocol):
             citations: filled in.
             stop: set when nobody reads on.
             turns: the conversation before the question, oldest first.
+            manner: what the client asks of the writing.
 
         Raises:
             LLMError: the model failed; what was yielded so far is to be thrown away.

@@ -26,6 +26,7 @@ from query_engine.runtime.threads import BackgroundIterator
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.citations import Citations
 from query_engine.schema.events import Citation, Done, Event, Nearest, Restarted, Step, Token, Unsupported
+from query_engine.schema.manner import AS_SET
 from query_engine.schema.passage import Passage
 from query_engine.schema.retrieval_result import ms_since
 from query_engine.schema.source import Source
@@ -55,6 +56,7 @@ class Answer:
         asked: as it was typed; for language models.
         turns: the conversation before it, oldest first; for language models.
         query_time: when it was asked, in the client's words; for language models.
+        manner: how they write.
         explains: a declined answer says why; otherwise it is "I don't know." alone.
         passages, warnings, timings_ms, fingerprint: of the last event, see `events.Done`.
         sources: what language models read.
@@ -71,6 +73,7 @@ class Answer:
         self.question = self.asked = question
         self.turns: tuple[Turn, ...] = ()
         self.query_time = query_time
+        self.manner = AS_SET
         self.explains = explains
         self.passages: tuple[Passage, ...] = ()
         self.sources: tuple[Source, ...] = ()
@@ -143,10 +146,10 @@ class Answer:
         A model that is being given up goes on citing for a moment. So the citations are bound now and counted with each
         piece: a late piece cannot cite into the next model's answer.
         """
-        sources, citations, turns = self.sources, self.citations, self.turns
+        sources, citations = self.sources, self.citations
 
         def pieces(stop: threading.Event) -> Iterator[tuple[Piece, int]]:
-            for piece in model.write(question, sources, citations, stop, turns):
+            for piece in model.write(question, sources, citations, stop, self.turns, self.manner):
                 yield piece, citations.recorded
             # What ends with the text is cited after it.
             yield "", citations.recorded

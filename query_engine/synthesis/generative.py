@@ -18,6 +18,7 @@ from query_engine.llms.reply import LengthReached, Reply, nothing_written
 from query_engine.prompting.builder import PromptBuilder
 from query_engine.schema.citations import Citations
 from query_engine.schema.events import Restarted, Step
+from query_engine.schema.manner import AS_SET, Manner
 from query_engine.schema.source import Source
 from query_engine.schema.turn import Turn
 from query_engine.synthesis.base import Declined, Piece
@@ -54,13 +55,14 @@ class GenerativeSynthesizer:
         """Return how many characters of sources the model's window has room for, on the safe side."""
         return self._prompts.room_chars(turns)
 
-    def write(
+    def write(  # noqa: PLR0917  # all of it comes with the question
         self,
         question: str,
         sources: Sequence[Source],
         citations: Citations,
         stop: threading.Event,
         turns: Sequence[Turn] = (),
+        manner: Manner = AS_SET,
     ) -> Iterator[Piece]:
         """Yield the answer as the model writes it.
 
@@ -73,11 +75,11 @@ class GenerativeSynthesizer:
         """
         if stop.is_set():
             return
-        prompt = self._prompts.build(question, sources, turns)
+        prompt = self._prompts.build(question, sources, turns, manner.instructions)
         citations.left_out = prompt.left_out
         known = "\n".join([*(message.content or "" for message in prompt.messages[1:-1]), question])
         shown = _Shown(prompt.sources, citations, known, self._max_words)
-        with closing(self._llm.stream_chat(prompt.messages)) as stream:
+        with closing(self._llm.stream_chat(prompt.messages, **manner.sampling())) as stream:
             for delta in said(stream):
                 if stop.is_set():
                     return

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from errors import LLMError
 from query_engine.schema.citations import Citations
+from query_engine.schema.manner import AS_SET, Manner
 from query_engine.schema.source import Source
 from query_engine.schema.turn import Turn
 from query_engine.synthesis.base import Piece, Writer
@@ -33,13 +34,14 @@ class MonitoredSynthesizer:
         """See `Writer`."""
         return self._watched.room_chars(turns)
 
-    def write(
+    def write(  # noqa: PLR0917  # all of it comes with the question
         self,
         question: str,
         sources: Sequence[Source],
         citations: Citations,
         stop: threading.Event,
         turns: Sequence[Turn] = (),
+        manner: Manner = AS_SET,
     ) -> Iterator[Piece]:
         """Yield what the watched synthesizer yields.
 
@@ -47,7 +49,7 @@ class MonitoredSynthesizer:
             LLMError: the model failed.
         """
         try:
-            yield from self._watched.write(question, sources, citations, stop, turns)
+            yield from self._watched.write(question, sources, citations, stop, turns, manner)
         except LLMError as error:
             self.ready, self.reason = False, f"The last answer failed: {error.fact}"
             raise

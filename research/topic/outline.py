@@ -2,17 +2,18 @@
 
 Flow: topic -> one search -> **here** -> `survey.py` asks. Headings are the corpus's own words, in its language; a
 document without any gives its title. Only sections that name the topic count: a heading always has an answer, but there
-must be none about a topic that no document knows.
+must be none about a topic that no document knows. Where there are few, a name is asked about in general, in English.
 """
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from itertools import groupby
+from itertools import dropwhile, groupby
 
 from index.documents.span_tree import split_node_id
 from index.documents.store import DocumentStore
+from index.lexical.language import function_words, joining_words, question_language
 from query_engine.inquiry import Inquiry
 from query_engine.runtime.threads import in_thread
 from query_engine.schema.passage import Passage
@@ -24,6 +25,8 @@ from settings import RetrievalSettings
 NAMED_SHARE = 2 / 3
 # Of the best passage's score, the share from which a passage is about the topic.
 NEAR_SHARE = 0.6
+# Asked beside an English topic where the documents offer no more than as many questions.
+GENERAL = ("What is known about {}?", "What are the limits of {}?")
 # A longer topic says more than a name.
 MAX_NAME_WORDS = 3
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
@@ -85,10 +88,34 @@ def _outlined(engine: Engine, inquiry: Inquiry, options: RetrievalSettings, coun
         for one in sections
         if is_named(about or topic, f"{one.title}\n{one.heading}\n{one.text}")
     ]
+    halves = [Subquestion(half, about=half) for half in _halves(topic)]
     different: dict[object, Subquestion] = {}
-    for one in [Subquestion(topic, about if about != topic else "", about), *headings]:
+    for one in [Subquestion(topic, about if about != topic else "", about), *halves, *headings]:
         different.setdefault(content_stems(one.text) or one.text.casefold(), one)
-    return list(different.values())[:count]
+    asked = list(different.values())
+    if len(asked) <= len(GENERAL) and not topic.endswith("?") and question_language(topic) == "en":
+        asked += [Subquestion(text.format(topic), about=about or topic) for text in GENERAL]
+    titles = list(dict.fromkeys(one.title for one in sections))
+    return [one if one.again else replace(one, again=_reworded(one.text, titles)) for one in asked[:count]]
+
+
+def _halves(topic: str) -> list[str]:
+    """Return the two names that a topic joins: "heat pumps and wind turbines"; none where it is said otherwise."""
+    language, words = question_language(topic), topic.split()
+    joined = [at for at, word in enumerate(words) if word.casefold() in joining_words(language)]
+    if len(joined) != 1 or topic.endswith("?"):
+        return []
+    halves = words[: joined[0]], words[joined[0] + 1 :]
+    bare = function_words(language).isdisjoint(word.casefold() for half in halves for word in half)
+    return [" ".join(half) for half in halves] if all(halves) and bare else []
+
+
+def _reworded(text: str, titles: Sequence[str]) -> str:
+    """Return a question without the words by which it asks; a name below the title of the best document."""
+    asking = function_words(question_language(text))
+    bare = " ".join(dropwhile(lambda word: word.casefold() in asking, text.rstrip("?").split()))
+    others = (bare, *(f"{title}: {text}" for title in titles))
+    return next((one for one in others if one and one.casefold() != text.casefold()), "")
 
 
 def _about(topic: str, sections: Sequence[_Section]) -> str:

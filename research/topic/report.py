@@ -13,8 +13,10 @@ from dataclasses import dataclass, replace
 
 from query_engine.inquiry import Inquiry
 from query_engine.runtime.deadline import Deadline
+from query_engine.schema.answer_warning import DOUBTS
 from query_engine.schema.events import Citation, Done, Event, Retrieved, Token
 from query_engine.schema.retrieval_result import ms_since
+from query_engine.steps import warned
 from query_engine.synthesis.unsupported import found_again
 from query_engine.text.markdown_escape import as_text
 from research.schema import Engine
@@ -78,6 +80,10 @@ async def stream_report(
     if not told:
         yield replace(findings[0].done, timings_ms=total_ms)
         return
+    warnings = tuple(dict.fromkeys(warning for one in findings for warning in one.done.warnings))
+    for warning in warnings:
+        if warning.code not in DOUBTS:  # of single sections, which doubt shows in the reply
+            yield warned(warning)
     yield steps.summing_up(len(findings) - len(gaps), len(gaps))
     passages = passages_of(told)
     yield Retrieved(passages)
@@ -92,7 +98,7 @@ async def stream_report(
         passages=passages,
         gate_reason="generated_answer",
         synthesizer=next(one.done.synthesizer for one in told),
-        warnings=tuple(dict.fromkeys(warning for one in findings for warning in one.done.warnings)),
+        warnings=warnings,
         timings_ms=total_ms,
         fingerprint=told[0].done.fingerprint,
         unsupported=found_again((one.text for each in told for one in each.done.unsupported), text),

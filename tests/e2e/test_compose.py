@@ -37,8 +37,9 @@ def test_compose_accepts_the_file(profile: list[str], tmp_path: Path) -> None:
     assert checked.stderr == ""
 
 
-def test_one_port_of_this_machine_is_published_and_everything_starts_again() -> None:
-    assert [port for service in SERVICES.values() for port in service.get("ports", [])] == ["127.0.0.1:8000:8000"]
+def test_service_and_chroma_are_published_to_this_machine_alone_and_everything_starts_again() -> None:
+    published = {name: service["ports"] for name, service in SERVICES.items() if "ports" in service}
+    assert published == {"treeline": ["127.0.0.1:8000:8000"], "chroma": ["127.0.0.1:8001:8000"]}
     assert {service["restart"] for service in SERVICES.values()} == {"unless-stopped"}
     assert SERVICES["treeline"]["depends_on"].keys() == {"chroma", "postgres"}
     assert all("healthcheck" in SERVICES[name] for name in ("chroma", "postgres", "vllm"))

@@ -53,3 +53,13 @@ def test_other_machines_are_not_let_in_by_accident(tmp_path: Path) -> None:
 
     assert ended.returncode == 1
     assert "RAG_SERVE__OPEN=true" in ended.stderr
+
+
+@pytest.mark.promise("A55")
+@pytest.mark.parametrize("options", [["-k", "gthread"], ["-k", "sync", "--threads", "4"]], ids=" ".join)
+def test_the_line_for_flask_is_refused_with_the_right_one(options: list[str], tmp_path: Path) -> None:
+    ended = run([*COMMAND, *options], {}, tmp_path)
+
+    assert ended.returncode == 1
+    assert "-k uvicorn.workers.UvicornWorker" in ended.stderr.splitlines()[-1]
+    assert "Traceback" not in ended.stderr

@@ -457,6 +457,7 @@ def test_a_service_without_runs_names_the_setting_and_one_with_a_title_and_a_pip
     folder, settings = home
     own = {name: value for name, value in settings.items() if name != "RAG_SERVE__RUNS"}
     own |= {"APP_TITLE": "My library", "APP_DEFAULT_PIPELINE": json.dumps({"1": SOURCE, "2": {"id": "word_counter"}})}
+    own |= {"APP_SUBTITLE": "Of wind", "COLOR_THEME": "dark", "APP_ABOUT_LINK_URL": "https://library.example/"}
     with Program(
         [MAIN], {**own, "RAG_INDEX__DIR": str(folder / "other"), "RAG_PIPELINES__DIR": str(folder / "others")}, folder
     ) as program:
@@ -465,6 +466,9 @@ def test_a_service_without_runs_names_the_setting_and_one_with_a_title_and_a_pip
         page.goto(f"{program.url}/ui#evaluate")
         expect(page.get_by_text("RAG_SERVE__RUNS")).to_be_visible()
         expect(page).to_have_title("My library")
+        expect(page.get_by_role("link", name="My library Of wind")).to_be_visible()
+        expect(page.get_by_role("link", name="About")).to_have_attribute("href", "https://library.example/")
+        assert page.evaluate("document.documentElement.dataset.theme") == "dark"
         page.goto(f"{program.url}/ui#pipelines")
         expect(cards(page)).to_have_count(2)
         page.get_by_role("button", name="Clear").click()

@@ -544,9 +544,10 @@ def test_bedrock_smoke_scripts(at_desk: httpx.Client, desk: Path, name: str) -> 
 @pytest.mark.promise("E21", "E24")
 def test_bedrock_evaluation(at_desk: httpx.Client, desk: Path, settings: dict[str, str]) -> None:
     url = str(at_desk.base_url).rstrip("/")
-    command = ["-m", "eval", "run", "--dataset", "data/eval/eval_dataset.jsonl", "--api-url", url]
+    script = str(REPOSITORY / "scripts" / "run_eval.py")
+    command = [script, "--dataset", "data/eval/eval_dataset.jsonl", "--api-url", url]
 
-    done = run([*command, "--top-k", "4", "--reports", "reports"], settings, desk)
+    done = run([*command, "--top-k", "4"], settings, desk)
     assert done.returncode == 0, done.stderr
     results = json.loads((desk / "reports" / "eval_results.json").read_text())
     assert results

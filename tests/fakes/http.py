@@ -73,6 +73,16 @@ def client_over(engine: Engine, settings: Settings, headers: dict[str, str] | No
     return TestClient(app, raise_server_exceptions=False, base_url="http://localhost", headers=headers)
 
 
+def refusal_in(reply: Any) -> dict[str, Any]:
+    """Return `code`, `detail` and perhaps `field` of a refusal, which stand beside each other on `/run`."""
+    body: dict[str, Any] = reply.json()
+    told: Any = body["error"]
+    if isinstance(told, str):
+        assert body.pop("complete") is True
+        return {"detail": body.pop("error"), **body}
+    return dict(told)
+
+
 def records_in(body: str) -> list[dict[str, Any]]:
     """Return the records of a whole `/run` stream, by the plain rule: every line that begins with `data:` is one."""
     return [json.loads(line.removeprefix("data:")) for line in body.split("\n") if line.startswith("data:")]

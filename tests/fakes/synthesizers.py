@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from query_engine.schema.citations import Citations
 from query_engine.schema.passage import Passage
@@ -42,7 +43,7 @@ class ScriptedSynthesizer(Roomy):
         read: Sequence[Passage | Source],
         citations: Citations,
         stop: threading.Event,
-        _turns: Sequence[Turn] = (),
+        *_: Any,
     ) -> Iterator[Piece]:
         try:
             for piece in self._script:

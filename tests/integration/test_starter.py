@@ -79,7 +79,7 @@ def test_a_folder_is_read_and_what_cannot_be_is_logged(data: Path, caplog: pytes
 
 @pytest.mark.promise("A51")
 def test_text_is_cleaned_tokenized_and_cut() -> None:
-    assert starter.clean_text("Wind\x00  power\r\n") == starter.clean_text("Wind  power")
+    assert starter.clean_text(" Wind\x00   power\r\n\t\r\n\r\nblows.\nblows. ") == "Wind power\n\nblows.\nblows."
     tokens = starter.tokenize("Wind is moving air.")
     assert len(tokens) == 5
     assert starter.chunk_tokens(tokens, 3, 1) == [tokens[:3], tokens[2:]]

@@ -74,10 +74,10 @@ def test_llamaindex_itself_is_a_requirement_and_agrees_with_its_integrations() -
 
 
 def test_the_tests_have_what_the_evaluation_and_ray_need_and_the_service_has_not() -> None:
-    assert "treeline[eval,gunicorn,ocr,otel,ray,training]" in EXTRAS["dev"]
-    assert EXTRAS.keys() == {"eval", "gunicorn", "ocr", "otel", "ray", "training", "dev"}
+    assert "treeline[eval,ocr,otel,ray,training]" in EXTRAS["dev"]
+    assert EXTRAS.keys() == {"eval", "ocr", "otel", "ray", "training", "dev"}
     assert (
-        not {"ragas", "langchain-community", "datasets", "deepeval", "gunicorn", "peft", "rapidocr", "ray"}
+        not {"ragas", "langchain-community", "datasets", "deepeval", "peft", "rapidocr", "ray"}
         & LISTS["requirements.txt"].keys()
     )
 
@@ -96,7 +96,7 @@ def test_everything_the_service_imports_is_a_requirement() -> None:
     required = {
         "torch",
         *LISTS["requirements.txt"],
-        *(package for name in ("gunicorn", "ray", "ocr", "otel") for package in LISTS[f"extra {name}"]),
+        *(package for name in ("ray", "ocr", "otel") for package in LISTS[f"extra {name}"]),
     }
     providers = packages_distributions()
 

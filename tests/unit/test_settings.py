@@ -20,6 +20,10 @@ def test_an_alias_is_read_and_the_own_name_wins(tmp_path: Path) -> None:
     assert settings.pipelines.default == {"1": {"id": "corpus_datasource"}}
     assert load_settings({"APP_TITLE": "Shelf"}, file).serve.title == "Shelf"
     assert load_settings({"RAG_SERVE__TITLE": "Own"}, file).serve.title == "Own"
+    page = {"APP_SUBTITLE": "Of wind", "COLOR_THEME": "dark", "APP_ABOUT_LINK_TEXT": "We"}
+    serve = load_settings({**page, "APP_ABOUT_LINK_URL": "https://library.example"}, None).serve
+    assert (serve.subtitle, serve.theme, serve.about_text) == tuple(page.values())
+    assert serve.about_url == "https://library.example"
 
 
 @pytest.mark.parametrize("given", ["{", "[]"])

@@ -364,6 +364,13 @@ class Duplicate(Reply):
     """Id of the other one."""
 
 
+CHUNK_SIZES = ("chunk_size", "chunk_overlap")
+SIZES_ARE_SET = (
+    "chunk_size and chunk_overlap have no effect: sizes of passages belong to the corpus, and passages do not overlap. "
+    "Set RAG_CHUNK__LEAF_TOKENS and ingest with --rebuild to change them."
+)
+
+
 class _EvaluationCounts(Reply):
     docs_total: int
     """Documents that were met."""
@@ -519,31 +526,38 @@ class _Job(Reply):
 
 
 class JobReply(_Job):
-    """A job. What stands from `docs_total` on is there once it has a result."""
+    """A job. The counts from `docs_total` on are those of `result`, and before it what is known by then."""
 
     result: JobResult | None
     """What it did; null until then."""
-    docs_total: int = 0
-    """As in `result`."""
-    docs_ok: int = 0
-    """As in `result`."""
-    docs_failed: int = 0
-    """As in `result`."""
-    chunks_total: int = 0
-    """As in `result`."""
-    chunks_indexed: int = 0
-    """As in `result`."""
-    duration_sec: float = 0.0
-    """As in `result`, in seconds."""
-    errors: list[Note] = []
-    """As in `result`."""
+    docs_total: int | None = None
+    """Documents that were met; null until there is a result."""
+    docs_ok: int
+    """Documents that are in the corpus now; without a result the new and changed ones."""
+    docs_failed: int | None = None
+    """Files or records that could not be read; null until there is a result."""
+    chunks_total: int | None = None
+    """Leaves of the corpus afterwards; null until there is a result."""
+    chunks_indexed: int
+    """Leaves of new and changed documents."""
+    duration_sec: float
+    """How long it has taken, in seconds."""
+    errors: list[Note]
+    """The first 10 failures; none until there is a result."""
+    warnings: list[str] = []
+    """What was asked for and has no effect; absent if there is no such thing."""
 
     @classmethod
     def build(cls, job: Job) -> Self:
         """Return everything about a job."""
-        result = job.result
-        counts = {name: result[name] for name in _EvaluationCounts.model_fields} if result else {}
-        return cls.of(job, result=result, **counts)
+        result, so_far = job.result, job.progress
+        counts: dict[str, Any] = dict.fromkeys(_EvaluationCounts.model_fields)
+        counts |= {"docs_ok": so_far.documents if so_far else 0, "chunks_indexed": so_far.leaves if so_far else 0}
+        counts |= {"duration_sec": round(job.elapsed_s, 2), "errors": []}
+        if result:
+            counts = {name: result[name] for name in counts}
+        without_effect = {"warnings": [SIZES_ARE_SET]} if job.request.keys() & set(CHUNK_SIZES) else {}
+        return cls.of(job, result=result, **counts, **without_effect)
 
 
 class BriefJob(_Job):

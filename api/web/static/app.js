@@ -46,6 +46,7 @@ function App() {
   // Both at once: a view that is drawn for another corpus first would keep what it then forgets.
   const load = () => get("ui/config").then((found) => {
     document.title = found.title;
+    if (!recall("theme", "") && ["light", "dark"].includes(found.theme)) document.documentElement.dataset.theme = found.theme;
     setConfig(found);
     setCorpus((kept) => (thereAre(members(kept, found.corpora), found.corpora) ? kept : found.default_corpus));
   }, (error) => setFailure(error.message));
@@ -90,10 +91,11 @@ function App() {
   return html`
     <a class="skip" href="#content" onClick=${skip}>${t("skip")}</a>
     <header class="bar">
-      <a class="brand" href="#ask"><img src="ui/static/icon.svg" alt="" width="22" height="22" />${config.title}</a>
+      <a class="brand" href="#ask"><img src="ui/static/icon.svg" alt="" width="22" height="22" />${config.title}${config.subtitle && html` <small>${config.subtitle}</small>`}</a>
       <nav aria-label=${config.title}>
         ${["ask", "documents"].map(place)}
         <a href="#${bench.current}" aria-current=${WORKBENCH.includes(view) ? "true" : undefined}>${t("workbench")}</a>
+        ${config.about.url && html`<a href=${config.about.url} rel="noopener">${config.about.text}</a>`}
       </nav>
       ${WORKBENCH.includes(view) && html`<nav class="bench" aria-label=${t("workbench")}>
         ${WORKBENCH.filter((name) => name !== "evaluate" || config.runs || name === view).map(place)}</nav>`}

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from llama_index.core.retrievers import AutoMergingRetriever
+from llama_index.core.query_engine import CustomQueryEngine
+from llama_index.core.retrievers import AutoMergingRetriever, BaseRetriever
 from pydantic import ValidationError
 
 from errors import QuestionError, UnknownCorpusError, UnreadableError
@@ -100,6 +101,20 @@ def test_the_retriever_is_llamaindexs(corpus: OpenCorpus) -> None:
     assert isinstance(retriever, AutoMergingRetriever)
     (found,) = retriever.retrieve("rotor limit")
     assert found.node.ref_doc_id == "wind.md"
+
+
+def test_a_custom_query_engine_of_llamaindex_asks_the_retriever(corpus: OpenCorpus) -> None:
+    class Naming(CustomQueryEngine):
+        """Answers with the documents that were found."""
+
+        retriever: BaseRetriever
+
+        def custom_query(self, query_str: str) -> str:
+            return " ".join(str(found.node.ref_doc_id) for found in self.retriever.retrieve(query_str))
+
+    engine = Naming(retriever=corpus.as_retriever(top_k=1))
+
+    assert str(engine.query("rotor limit")) == "wind.md"
 
 
 def test_ingesting_again_embeds_nothing_and_a_path_that_is_not_there_is_told(corpus: OpenCorpus, files: Path) -> None:

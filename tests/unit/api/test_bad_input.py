@@ -13,7 +13,7 @@ import errors
 from api.errors import STATUS
 from settings import HOME
 from tests.fakes.engines import FakeEngine, a_done
-from tests.fakes.http import client_of
+from tests.fakes.http import client_of, refusal_in
 
 CANARY = "canary-7731"
 JSON_TYPE = {"content-type": "application/json"}
@@ -97,7 +97,7 @@ BAD_OPTIONS = [
     ("/ingest", {"prune": "yes"}, "prune"),
     ("/ingest", {"wait": 1}, "wait"),
     ("/ingest", {"retry": True}, "body"),
-    ("/ingest", {"chunk_size": 800}, "body"),
+    ("/ingest", {"chunk_size": "800"}, "chunk_size"),
     ("/ingest", {"metadata": {CANARY: {"a": 1}}}, "metadata"),
     ("/ingest", {"metadata": {"year": float("nan")}}, "metadata"),
     ("/ingest", {"metadata": {"year": 10**30}}, "metadata"),
@@ -148,7 +148,7 @@ def refusal(path: str, content: bytes, headers: dict[str, str] | None = None) ->
     assert reply.status_code == 422
     assert len(reply.content) <= 1000
     assert CANARY not in reply.text
-    error: dict[str, Any] = reply.json()["error"]
+    error = refusal_in(reply)
     assert error.keys() == {"code", "detail", "field"}
     return error
 
@@ -214,7 +214,7 @@ def test_a_body_over_one_megabyte_is_refused_in_the_same_form() -> None:
     for content in (body, in_pieces(body)):
         reply = client_of(FakeEngine([a_done()])).post("/run", content=content, headers=JSON_TYPE)
         assert reply.status_code == 413
-        assert reply.json()["error"]["code"] == "body_too_large"
+        assert refusal_in(reply)["code"] == "body_too_large"
 
 
 def in_pieces(body: bytes) -> Iterator[bytes]:
@@ -229,7 +229,7 @@ def test_an_unknown_address_and_a_wrong_method_have_the_same_form() -> None:
     assert client.get("/nowhere").json()["error"]["code"] == "not_found"
     wrong = client.get("/run")
     assert (wrong.status_code, wrong.headers["allow"]) == (405, "POST")
-    assert wrong.json()["error"]["code"] == "method_not_allowed"
+    assert refusal_in(wrong)["code"] == "method_not_allowed"
 
 
 @pytest.mark.parametrize(

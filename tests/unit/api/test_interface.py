@@ -288,8 +288,9 @@ def test_a_key_sees_what_it_opens_and_no_more(tmp_path: Path) -> None:
 def test_failures_of_run_have_the_keys_of_its_records() -> None:
     reply = client_of(FakeEngine([a_done()])).post("/run", json={"question": ""})
 
-    assert reply.json()["complete"] is True
-    assert reply.json()["error"]["field"] == "question"
+    told = reply.json()
+    assert (told["code"], told["field"], told["complete"]) == ("bad_question", "question", True)
+    assert isinstance(told["error"], str)
 
 
 def test_the_page_of_the_description_loads_only_files_of_the_service() -> None:

@@ -141,7 +141,8 @@ def test_the_page_s_files_stand_at_the_root_as_well_and_take_no_other_address() 
 def test_a_front_end_of_mosaicrag_finds_its_configuration() -> None:
     own = {"1": {"id": "corpus_datasource", "parameters": {"limit": 5}}}
     plain = client_of(FakeEngine()).get("/app_config").json()
-    client = client_of(FakeEngine(), serve={"title": "My library"}, pipelines={"default": own})
+    shown = {"subtitle": "Of wind", "theme": "dark", "about_text": "Who we are", "about_url": "https://library.example"}
+    client = client_of(FakeEngine(), serve={"title": "My library", **shown}, pipelines={"default": own})
 
     assert set(plain) == {
         *("colorTheme", "title", "subTitle", "pipelineConfigAllowed", "logsAllowed", "pipeline"),
@@ -151,6 +152,8 @@ def test_a_front_end_of_mosaicrag_finds_its_configuration() -> None:
     for path in ("/app_config", "/ui/config"):
         config = client.get(path).json()
         assert (config["title"], config["pipeline"]) == ("My library", own)
+    told = client.get("/app_config").json()
+    assert [told[name] for name in ("subTitle", "colorTheme", "aboutLinkText", "aboutLinkURL")] == [*shown.values()]
 
 
 def test_both_languages_have_the_texts_that_the_modules_ask_for_and_no_others() -> None:

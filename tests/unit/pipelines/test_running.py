@@ -8,7 +8,7 @@ from pipelines.body import PlannedStep, read_plan
 from pipelines.row_cache import RowCache
 from pipelines.running import FailedStepError, Runner
 from pipelines.state import PipelineState
-from pipelines.step import RowStep
+from pipelines.step import RowProcessorPipelineStep, RowStep
 from tests.fakes.pipelines import TEXTS, Noting, a_registry, body_of, fake_services, run_body, scripted
 
 
@@ -75,7 +75,7 @@ def test_a_column_that_only_shows_while_it_runs_to_be_missing_fails_the_step() -
 
 @pytest.mark.promise("D31")
 def test_a_step_may_have_mosaicrags_signature() -> None:
-    class Initial(RowStep):
+    class Initial(RowProcessorPipelineStep):
         id, name, category = "initial", "Initial", "Metadata Analysis"
         description = "For tests."
         rows = 0

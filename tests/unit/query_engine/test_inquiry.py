@@ -5,6 +5,7 @@ from dataclasses import replace
 from query_engine.inquiry import Inquiry
 from query_engine.retrieval.steering import Steering
 from query_engine.runtime.deadline import Deadline
+from query_engine.schema.manner import Manner
 from query_engine.schema.turn import Turn
 
 
@@ -19,6 +20,7 @@ def test_everything_that_decides_an_answer_is_in_its_key() -> None:
         replace(plain, turns=(Turn("user", "What is wind?"),)),
         replace(plain, query_time="2024-02-28"),
         replace(plain, mode="agent"),
+        *(replace(plain, manner=one) for one in (Manner("Be brief."), Manner(max_tokens=9), Manner(temperature=0.5))),
     ]
     keys = [one.key("books", "f") for one in (plain, *others)]
     keys += [plain.key("papers", "f"), plain.key("books", "g")]

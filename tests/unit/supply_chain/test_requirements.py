@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from settings import HOME
-from supply_chain.requirements import closure, extra, pinned
+from supply_chain.requirements import closure, pinned
 
 LOCK = (HOME / "requirements.lock").read_text()
 LOCKED = pinned("requirements.lock")
@@ -29,7 +29,7 @@ def test_the_lock_has_the_versions_of_the_constraints() -> None:
 def test_the_lock_is_whole() -> None:
     required = {**pinned("requirements.txt"), **pinned("requirements-models.txt")}
     needed = closure(
-        [f"{name}[standard]" if name == "uvicorn" else name for name in required] + extra("gunicorn"),
+        [f"{name}[standard]" if name == "uvicorn" else name for name in required],
         (pinned("constraints.txt") | pinned("requirements-models.txt")).keys() - set(EXCLUDED),
     )
 

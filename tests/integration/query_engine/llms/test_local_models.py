@@ -70,6 +70,12 @@ def test_the_author_writes_and_cites(model: LoadedModel) -> None:
     assert [each.quote for each in citations.all()] == [dam.text]
 
 
+def test_one_answer_may_be_shorter_than_the_settings(llm: LocalLLM) -> None:
+    text = "".join(each.delta or "" for each in llm.stream_chat(STORY, max_tokens=4, temperature=0.5))
+
+    assert 1 <= llm.count_tokens(text) <= 4
+
+
 def test_a_stream_that_is_closed_stops_the_model_and_frees_it(llm: LocalLLM) -> None:
     before = set(threading.enumerate())
     stream = llm.stream_chat(STORY)

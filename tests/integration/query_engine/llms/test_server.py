@@ -12,6 +12,7 @@ from errors import LLMError
 from query_engine.llms.build import build_model
 from query_engine.schema.citations import Citations
 from query_engine.schema.events import Step
+from query_engine.schema.manner import Manner
 from query_engine.schema.source import Source
 from query_engine.synthesis.build import build_synthesizer
 from query_engine.synthesis.generative import GenerativeSynthesizer
@@ -45,6 +46,17 @@ def test_an_answer_streams_from_the_server(server: ScriptedLLM) -> None:
     assert "Wind is moving air." in request["messages"][-1]["content"]
     assert server.keys == ["bearer secret"]
     assert server.wait_until(lambda server: server.open_streams == 0)
+
+
+def test_the_clients_wishes_reach_the_server_within_the_settings_limit(server: ScriptedLLM) -> None:
+    server.play(Script(text="Wind is moving air [1]."))
+    writer = synthesizer_of(server.base_url, temperature=0.5)
+    for manner in (Manner("Rhyme.", 20, 0.0), Manner(max_tokens=9000)):
+        list(writer.write("What is wind?", [WIND], Citations(), threading.Event(), (), manner))
+
+    first, second = server.requests
+    assert "Rhyme." in first["messages"][0]["content"]
+    assert [(one["max_tokens"], one["temperature"]) for one in (first, second)] == [(20, 0.0), (50, 0.5)]
 
 
 def test_reasoning_of_the_server_is_a_step_and_no_part_of_the_answer(server: ScriptedLLM) -> None:

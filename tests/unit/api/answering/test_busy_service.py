@@ -6,7 +6,7 @@ import pytest
 
 from query_engine.runtime.deadline import Deadline
 from tests.fakes.engines import FakeEngine, a_done
-from tests.fakes.http import client_of, records_in
+from tests.fakes.http import client_of, records_in, refusal_in
 
 QUESTION = "What turns?"
 ROUTES: dict[str, dict[str, Any]] = {
@@ -33,7 +33,7 @@ def test_a_full_service_refuses_before_any_work(route: str) -> None:
     reply = client.post(route, json=ROUTES[route])
 
     assert reply.status_code == 429
-    assert reply.json()["error"]["code"] == "too_many_questions"
+    assert refusal_in(reply)["code"] == "too_many_questions"
     assert int(reply.headers["retry-after"]) > 0
     assert engine.questions == []
     assert engine.paper_search.questions == []

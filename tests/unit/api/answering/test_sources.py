@@ -3,7 +3,7 @@
 import pytest
 
 from tests.fakes.engines import FakeEngine, a_done
-from tests.fakes.http import client_of, records_in
+from tests.fakes.http import client_of, records_in, refusal_in
 from tests.fakes.sources import FakeAnswers
 
 BODIES = {
@@ -89,4 +89,4 @@ def test_a_service_with_sources_is_ready_without_a_corpus() -> None:
 def test_a_report_of_sources_is_refused() -> None:
     reply = client_of(web=FakeAnswers()).post("/run", json={**BODIES["/run"], "form": "report"})
 
-    assert (reply.status_code, reply.json()["error"]["code"]) == (422, "bad_setting")
+    assert (reply.status_code, refusal_in(reply)["code"]) == (422, "bad_setting")

@@ -12,6 +12,7 @@ from errors import LLMError
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Restarted, Retrieved, Step, Token, Unsupported
+from query_engine.schema.manner import AS_SET, Manner
 from query_engine.schema.turn import Turn
 from tests.fakes.engines import FakeEngine, Script, a_citation, a_done, a_nearest, a_passage
 from tests.fakes.http import client_of
@@ -189,6 +190,22 @@ def test_the_same_question_in_another_conversation_is_another_question() -> None
 
     assert [reply.json()["treeline"]["cache_hit"] for reply in replies] == [False, False, True]
     assert engine.started == 2
+
+
+@pytest.mark.promise("G01")
+def test_a_model_that_writes_is_given_the_clients_wishes() -> None:
+    engine = FakeEngine(ANSWER)
+    client = client_of(engine, llm={"provider": "openai", "model": "one", "base_url": "http://127.0.0.1:9/v1"})
+    system = {"role": "system", "content": "Be brief."}
+    wishes = {"temperature": 0.2, "max_tokens": 90, "max_completion_tokens": 5}
+    reply = ask(client, system, USER, **wishes, seed=1)
+    ask(client, USER, max_tokens=-1)
+    ask(client, system, {"role": "user", "content": "Who turns?"}, **wishes, writer="quotes")
+    again = ask(client, system, USER, **wishes, seed=1)
+
+    assert [one.manner for one in engine.inquiries] == [Manner("Be brief.", 5, 0.2), AS_SET, AS_SET]
+    assert reply.json()["treeline"]["ignored"] == ["seed"]
+    assert again.json()["treeline"]["cache_hit"]
 
 
 def test_what_only_tunes_a_model_is_passed_over_and_named() -> None:

@@ -8,7 +8,7 @@ from errors import UnknownCorpusError
 from query_engine.retrieval.steering import Steering
 from tests.fakes.engines import FakeEngine, a_done
 from tests.fakes.filters import group, one
-from tests.fakes.http import client_of
+from tests.fakes.http import client_of, refusal_in
 
 BODIES: dict[str, dict[str, Any]] = {
     "/run": {"question": "What?"},
@@ -68,7 +68,7 @@ def test_a_time_or_a_steering_without_meaning_is_refused(path: str, field: str, 
     engine = FakeEngine([a_done()])
     reply = client_of(engine).post(path, json=BODIES[path] | {field: value})
 
-    assert (reply.status_code, reply.json()["error"]["field"]) == (422, field)
+    assert (reply.status_code, refusal_in(reply)["field"]) == (422, field)
     assert engine.questions == []
 
 
@@ -89,8 +89,8 @@ def test_a_filter_without_meaning_is_refused_before_any_work(path: str, filters:
     reply = client_of(engine).post(path, json=(BODIES | RESEARCH)[path] | {"filters": filters})
 
     assert reply.status_code == 422
-    assert reply.json()["error"]["code"] == "bad_filter"
-    assert remedy in reply.json()["error"]["detail"]
+    assert refusal_in(reply)["code"] == "bad_filter"
+    assert remedy in refusal_in(reply)["detail"]
     assert engine.questions == []
 
 
@@ -98,4 +98,4 @@ def test_a_filter_without_meaning_is_refused_before_any_work(path: str, filters:
 def test_a_filter_is_checked_even_where_there_is_nothing_to_read(path: str) -> None:
     client = client_of(failures={"default": UnknownCorpusError.of("default", [])})
 
-    assert client.post(path, json=BODIES[path] | {"filters": {}}).json()["error"]["code"] == "bad_filter"
+    assert refusal_in(client.post(path, json=BODIES[path] | {"filters": {}}))["code"] == "bad_filter"

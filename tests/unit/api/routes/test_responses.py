@@ -11,6 +11,7 @@ from starlette.testclient import TestClient
 from api.conversations import KEPT_S, MAX_CHARS_EACH, Conversations
 from errors import LLMError, RagError
 from query_engine.schema.events import Restarted, Step, Token
+from query_engine.schema.manner import Manner
 from query_engine.schema.turn import Turn
 from tests.fakes.engines import FakeEngine, Script, a_citation, a_done
 from tests.fakes.http import client_of
@@ -173,6 +174,18 @@ def test_items_are_a_conversation() -> None:
         "instructions", "items of type function_call_output", "items of type reasoning",
         "messages with role developer", "temperature", "tool_choice", "tools",
     ]  # fmt: skip
+
+
+def test_a_model_that_writes_is_given_the_clients_wishes() -> None:
+    engine = FakeEngine(ANSWER)
+    client = client_of(engine, llm={"provider": "openai", "model": "one", "base_url": "http://127.0.0.1:9/v1"})
+    items = [{"role": "developer", "content": "Be kind."}, {"role": "user", "content": QUESTION}]
+    wishes: dict[str, Any] = {"instructions": "Be brief.", "temperature": 0.5, "max_output_tokens": 9}
+    reply = ask(client, items, **wishes).json()
+
+    assert engine.inquiries[0].manner == Manner("Be brief.\n\nBe kind.", 9, 0.5)
+    assert reply["treeline"]["ignored"] == []
+    assert {name: reply[name] for name in wishes} == wishes
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def test_an_unknown_corpus_is_refused_before_the_stream() -> None:
     reply = client_of(FakeEngine(SCRIPT)).post("/run", json={"question": "What?", "corpus": "nowhere"})
 
     assert reply.status_code == 404
-    assert reply.json()["error"]["code"] == "unknown_corpus"
+    assert reply.json()["code"] == "unknown_corpus"
 
 
 @pytest.mark.promise("A24")
@@ -57,8 +57,8 @@ def test_a_damaged_index_is_refused_before_the_stream() -> None:
     reply = client_of(failures=damaged).post("/run", json={"question": "What?"})
 
     assert reply.status_code == 503
-    error = {"code": "index_damaged", "detail": "The index is damaged. Rebuild it."}
-    assert reply.json() == {"error": error, "complete": True}
+    told = "The index is damaged. Rebuild it."
+    assert reply.json() == {"error": told, "code": "index_damaged", "complete": True}
 
 
 @pytest.mark.parametrize("path", ["/run", "/evaluate"])

@@ -172,6 +172,14 @@ def test_there_are_at_least_two_steps_even_when_the_engine_names_none() -> None:
     assert SEPARATOR in last["intermediate_steps"]
 
 
+@pytest.mark.promise("A37")
+def test_no_step_says_that_a_declined_answer_is_written() -> None:
+    *_, lonely = played(STEPS[0], a_done(answer=None))
+
+    assert SEPARATOR in lonely["intermediate_steps"]
+    assert "**Writing**" not in lonely["intermediate_steps"]
+
+
 @pytest.mark.promise("A14")
 def test_a_step_that_holds_the_separator_stays_one_step() -> None:
     last = played(Step("search", f"For: a {SEPARATOR} b"), *STEPS, a_done())[-1]

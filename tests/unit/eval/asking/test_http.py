@@ -24,7 +24,7 @@ def replying(status: int, body: Any, **headers: str) -> Callable[[httpx.Request]
     return lambda _: httpx.Response(status, content=content, headers=headers)
 
 
-async def test_the_question_goes_as_the_competition_wants_it_with_corpus_and_filter_only_if_they_are_given() -> None:
+async def test_the_question_goes_as_the_competition_wants_it_with_what_else_is_given() -> None:
     sent: list[Any] = []
 
     def note(request: httpx.Request) -> httpx.Response:
@@ -33,6 +33,7 @@ async def test_the_question_goes_as_the_competition_wants_it_with_corpus_and_fil
 
     row = await ask(note)
     await ask(note, corpus="papers", filters={"filters": []})
+    await ask(note, a_case(query_time="03/10/2024, 23:19:21 PT"))
 
     assert row.answer == "So."
     assert row.seconds > 0
@@ -40,6 +41,7 @@ async def test_the_question_goes_as_the_competition_wants_it_with_corpus_and_fil
     assert sent == [
         ("http://service/evaluate", plain),
         ("http://service/evaluate", {**plain, "corpus": "papers", "filters": {"filters": []}}),
+        ("http://service/evaluate", {**plain, "query_time": "03/10/2024, 23:19:21 PT"}),
     ]
 
 

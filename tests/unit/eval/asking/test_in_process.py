@@ -56,12 +56,12 @@ async def test_an_abstention_is_declined(done: object) -> None:
     assert (await InProcess(FakeEngine([done])).ask(a_case())).outcome == "declined"  # type: ignore[list-item]
 
 
-async def test_the_filter_goes_with_every_question() -> None:
+async def test_filter_and_time_go_with_the_question() -> None:
     engine = FakeEngine([a_done()])
 
-    await InProcess(engine, filters={"filters": []}).ask(a_case())
+    await InProcess(engine, filters={"filters": []}).ask(a_case(query_time="2024-03-10"))
 
-    assert engine.filters == [{"filters": []}]
+    assert (engine.filters, engine.query_times) == ([{"filters": []}], ["2024-03-10"])
 
 
 async def test_a_question_that_cannot_be_asked_is_refused() -> None:
@@ -87,6 +87,7 @@ async def test_a_bug_costs_one_question_and_is_shown(caplog: pytest.LogCaptureFi
     assert "Traceback" in caplog.text
 
 
+@pytest.mark.promise("B01")
 async def test_pages_are_read_for_their_question_alone_and_what_cannot_be_read_is_told() -> None:
     closed = []
     engine = FakeEngine([a_done()])
@@ -99,8 +100,10 @@ async def test_pages_are_read_for_their_question_alone_and_what_cannot_be_read_i
     def read(pages: Sequence[GivenPage]) -> tuple[list[Document], list[str]]:
         return [], [f"{page.url}: It is empty." for page in pages if not page.html]
 
-    row = await InProcess(read_pages=read, open_engine=over, fingerprint="f0").ask(a_case(pages=PAGES))
+    asked = a_case(pages=PAGES, query_time="2024-03-10")
+    row = await InProcess(read_pages=read, open_engine=over, fingerprint="f0").ask(asked)
 
+    assert engine.query_times == ["2024-03-10"]
     assert (row.outcome, row.fingerprint, row.warnings) == ("answered", "f0", ("page_unread: http://b/: It is empty.",))
     assert closed == [0]
 

@@ -53,6 +53,7 @@ def test_a_row_of_mmu_rag_that_cannot_be_asked_is_named(tmp_path: Path, row: str
 CRAG: dict[str, Any] = {
     "interaction_id": "1",
     "query": "Who published the limit?",
+    "query_time": "03/10/2024, 23:19:21 PT",
     "question_type": "simple",
     "answer": "Albert Betz",
     "alternative_answers": [],
@@ -78,6 +79,7 @@ def test_a_packed_row_becomes_a_case_with_its_pages(tmp_path: Path) -> None:
             answer="Albert Betz",
             category="simple",
             pages=(GivenPage(url="https://example.org/betz", html="<p>Betz did.</p>"),),
+            query_time="03/10/2024, 23:19:21 PT",
         ),
     )
 

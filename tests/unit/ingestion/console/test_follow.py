@@ -77,3 +77,14 @@ def test_an_error_of_the_first_round_ends_it(tmp_path: Path) -> None:
 
     with pytest.raises(StorageError):
         follow_watched(tmp_path, rounds, rounds.done.append)
+
+
+@pytest.mark.promise("C11")
+def test_a_pause_repeats_the_whole_run_and_each_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rounds = Rounds(tmp_path, Summary("books", new=1), FULL, Summary("books", unchanged=1))
+
+    assert follow_watched(tmp_path, rounds, rounds.done.append, every_s=0.01, json_lines=True) == 0
+
+    events = [json.loads(line)["event"] for line in capsys.readouterr().err.splitlines()]
+    assert events == ["done", "watching", "error", "done"]
+    assert [summary.unchanged for summary in rounds.done] == [0, 1]

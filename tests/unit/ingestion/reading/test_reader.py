@@ -38,6 +38,20 @@ def pid_of(item: Document | LeftOut | UnreadableError) -> int:
     return int(str(item.metadata["pid"]))
 
 
+@pytest.mark.promise("C12")
+def test_documents_in_other_languages_than_those_of_the_settings_are_left_out(tmp_path: Path) -> None:
+    texts = {"a.txt": "The wind turns the blades of the mill. ", "b.txt": "Der Wind dreht die Flügel der alten Mühle. "}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text * 20, encoding="utf-8")
+
+    with Reader(LIMITS.model_copy(update={"languages": "en,fr"})) as reader:
+        english, german = (one(reader.read(file_named(name, tmp_path))) for name in texts)
+
+    assert isinstance(english, Document)
+    assert isinstance(german, LeftOut)
+    assert "RAG_INGEST__LANGUAGES" in german.reason
+
+
 @pytest.mark.promise("G27")
 def test_files_of_every_format_pass_through_one_child(tmp_path: Path) -> None:
     contents = {

@@ -117,7 +117,7 @@ class WordyLLM(LocalLLM):
     def templated(self, messages: Sequence[ChatMessage]) -> str:
         return " ".join(f"<{message.role.value}> {message.content}" for message in messages)
 
-    def pieces(self, prompt: str) -> Generator[str, None, None]:
+    def pieces(self, prompt: str, **_: Any) -> Generator[str, None, None]:
         def generate(emit: Callable[[str], None], stop: threading.Event) -> None:
             for word in prompt.split():
                 emit(f"{word} ")

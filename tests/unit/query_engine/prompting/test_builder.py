@@ -55,6 +55,17 @@ def test_a_prompt_is_instructions_then_numbered_sources_then_the_question(style:
     assert "{" not in "".join(str(message.content) for message in prompt.messages)
 
 
+def test_a_clients_instructions_stand_below_the_styles_and_leave_room_for_sources() -> None:
+    sources = [source(SENTENCE * 20)]
+    plain, added, long = (builder().build("Why?", sources, added=text) for text in ("", "Rhyme {x}.", "Rhyme. " * 5000))
+    system = [str(prompt.messages[0].content) for prompt in (plain, added, long)]
+
+    assert system[1].startswith(system[0])
+    assert system[1].endswith("Rhyme {x}.")
+    assert count_words(system[2]) < count_words(system[0]) + 900
+    assert asked(long) == asked(plain)
+
+
 @pytest.mark.promise("B10")
 def test_a_source_stands_below_where_it_is_from_and_the_ranked_style_is_crags() -> None:
     row = Source(passage("| Betz | 59.3 % |", title="Limits"), ("Physics", "Rotors"), ("name", "share"))

@@ -3,7 +3,8 @@ from dataclasses import replace
 
 from query_engine.inquiry import Inquiry
 from query_engine.runtime.deadline import Deadline
-from query_engine.schema.events import Done, Event, Retrieved, Token
+from query_engine.schema.answer_warning import AnswerWarning
+from query_engine.schema.events import Done, Event, Retrieved, Step, Token
 from research.topic.report import stream_report
 from settings import RetrievalSettings
 from tests.fakes.answers import KnowingEngine, quoted
@@ -67,6 +68,16 @@ async def test_without_any_answer_the_question_is_declined_as_ever() -> None:
 
     assert isinstance(done, Done)
     assert (done.answer, done.message) == (None, a_done(None).message)
+
+
+async def test_that_the_model_failed_is_a_step_and_a_warning_once() -> None:
+    failed = AnswerWarning("llm_unreachable", "The language model server cannot be reached.")
+    answers = {question: replace(done, warnings=(failed,)) for question, done in ANSWERS.items()}
+    *steps, done = await events_of(KnowingEngine(answers))
+
+    assert isinstance(done, Done)
+    assert done.warnings == (failed,)
+    assert sum(failed.text in one.text for one in steps if isinstance(one, Step)) == 1
 
 
 async def test_an_answer_from_the_catalogue_is_no_report() -> None:
