@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import uvicorn
 
-from api.connections import TimedProtocol
 from errors import RagError, error_line
 from settings import ServeSettings, Settings
 
@@ -31,9 +30,9 @@ if TYPE_CHECKING:
 SHUTDOWN_S = 30
 MAX_HEADER_BYTES = 64 * 1024
 BACKLOG = 2048
-# How uvicorn speaks HTTP. h11 bounds the size of headers, httptools does not.
+# How uvicorn speaks HTTP. h11 bounds the size of headers, httptools does not; a proxy cuts off clients that stall.
 _PROTOCOL: dict[str, Any] = {
-    "http": TimedProtocol,
+    "http": "h11",
     "h11_max_incomplete_event_size": MAX_HEADER_BYTES,
     "ws": "none",
     "server_header": False,

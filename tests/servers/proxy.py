@@ -1,4 +1,4 @@
-"""HAProxy in front of replicas of a service, private to a test; from the system (Debian: `apt-get install haproxy`)."""
+"""HAProxy in front of services, private to a test; from the system (Debian: `apt-get install haproxy`)."""
 
 import shutil
 import subprocess
@@ -17,7 +17,8 @@ CONFIGURATION = """
 defaults
     mode http
     timeout connect 2s
-    timeout client 120s
+    timeout http-request 15s
+    timeout client 30s
     timeout server 120s
     timeout check 5s
     option redispatch 1

@@ -8,7 +8,6 @@ import pytest
 from errors import PageUnavailableError
 from ingestion.originals import original_of
 from ingestion.reading.reader import Reader
-from settings import IngestSettings
 from tests.fakes.library import Library
 from tests.fakes.pdfs import make_pdf
 from tests.fakes.words import leaves_with
@@ -19,12 +18,6 @@ WIND, MAP, PLAN = (
     make_pdf("The north quay has lanterns."),
     b"# Plan\n\nDredge the basin.",
 )
-
-
-@pytest.fixture(scope="module")
-def reader() -> Iterator[Reader]:
-    with Reader(IngestSettings()) as reader:
-        yield reader
 
 
 @pytest.fixture

@@ -1,8 +1,6 @@
 """The same text under several ids: kept under each, embedded once, found and shown once."""
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -10,7 +8,7 @@ from query_engine.engine import Engine
 from query_engine.inquiry import Inquiry
 from query_engine.schema.passage import Passage
 from query_engine.synthesis.extractive import ExtractiveSynthesizer
-from settings import AnswerSettings, ChunkSettings, RetrievalSettings, Settings
+from settings import AnswerSettings, RetrievalSettings, Settings
 from tests.fakes.filters import one
 from tests.fakes.library import Library
 from tests.fakes.reading import a_leaf_reader
@@ -21,13 +19,6 @@ TEXT = "Albert Betz published the rotor limit of turbines.\n\n" + "\n\n".join(
     for number in range(8)
 )
 OTHER = "Sails are cut from cloth. The rotor is not a sail."
-
-
-@pytest.fixture
-def library(tmp_path: Path) -> Iterator[Library]:
-    library = Library(tmp_path, chunk=ChunkSettings(root_tokens=240, middle_tokens=120, leaf_tokens=60))
-    yield library
-    library.close()
 
 
 def write(library: Library, name: str, text: str = TEXT, title: str = "# Rotors\n\n") -> None:

@@ -13,15 +13,8 @@ from index.documents.span_tree import SpanTree
 from index.documents.splitter import TreeSplitter
 from index.documents.store import Document
 from ingestion.reading.reader import Reader
-from settings import IngestSettings
 from tests.fakes.library import Library
 from tests.fakes.words import leaves_with
-
-
-@pytest.fixture(scope="module")
-def reader() -> Iterator[Reader]:
-    with Reader(IngestSettings()) as reader:
-        yield reader
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Vectors that are not computed again: which ones, and that they are the same as fresh ones."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -12,13 +11,6 @@ from settings import ChunkSettings
 from tests.fakes.library import Library
 
 PARAGRAPHS = 30
-
-
-@pytest.fixture
-def library(tmp_path: Path) -> Iterator[Library]:
-    library = Library(tmp_path, chunk=ChunkSettings(root_tokens=240, middle_tokens=120, leaf_tokens=60))
-    yield library
-    library.close()
 
 
 def write(library: Library, name: str, changed: int | None = None) -> None:
