@@ -31,10 +31,9 @@ TEMPLATE_TOKENS = 24
 QUESTION_TOKENS = 100
 # Figures and code take the most tokens.
 CHARS_PER_TOKEN = 2.5
-# The conversation takes at most this share of what instructions and question leave; the rest is for sources.
-CONVERSATION_SHARE = 4
-# A client's own instructions take at most this share of a prompt.
-ADDED_SHARE = 4
+# A client's own instructions take at most this share of a prompt, the conversation as much of what they and the question
+# leave; the rest is for sources.
+CLIENT_SHARE = 4
 # With less room for each, fewer turns go in.
 LEAST_TURN_TOKENS = 64
 # The style whose sources are CRAG's ranked documents.
@@ -145,12 +144,12 @@ class PromptBuilder:
         """Return the instructions with a client's own below them, cut to their share of the prompt."""
         if not added.strip():
             return self._instructions
-        (cut,) = shortened([Turn("user", self._defused(added))], prompt_tokens // ADDED_SHARE, self._count)
+        (cut,) = shortened([Turn("user", self._defused(added))], prompt_tokens // CLIENT_SHARE, self._count)
         return f"{self._instructions}\n\n{self._client}\n\n{cut.text}"
 
     def _conversation(self, turns: Sequence[Turn], room_tokens: int) -> list[Turn]:
         """Return the last turns as they stand in a prompt with so much room beside instructions and question."""
-        room_tokens //= CONVERSATION_SHARE
+        room_tokens //= CLIENT_SHARE
         heard = alternating(turns, room_tokens // LEAST_TURN_TOKENS, unanswered=self._abstention)
         return shortened([replace(turn, text=self._defused(turn.text)) for turn in heard], room_tokens, self._size)
 

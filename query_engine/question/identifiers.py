@@ -37,8 +37,8 @@ _LEAST_DIGITS, _LEAST_CODE_DIGITS = 3, 5
 _LEAST_LETTERED_DIGITS = 6
 _MOST_SECTION_DIGITS, _FIRST_YEAR = 4, 1000
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
-# Article XI, annex B; not "the article I read".
-_LETTERED = re.compile(r"[IVXLC]{2,7}|[A-HJ-Z]")
+# Article XI; not "the article I read".
+_ROMAN = r"(?<![^\W_])(?!I\b)[IVXLC]{1,7}"
 _BEFORE = r"(?<![^\W_])(?<!\d[.\-/])"
 _VERSION = r"(?:v\.?(?=\d))?"
 _AFTER = r"(?![^\W_]|[.\-/:]\d)"
@@ -86,14 +86,10 @@ class Identifier:
     @cached_property
     def pattern(self) -> re.Pattern[str]:
         """What finds it in a text, and none that only begins, ends or is ordered otherwise."""
-        if not self.is_section:
-            return _whole(self.text)
-        return _announced(self.text) if self.text.isalpha() else _at_the_head(_section_number(self.text))
+        return _at_the_head(_section_number(self.text)) if self.is_section else _whole(self.text)
 
     def begins_section(self, text: str) -> bool:
         """Whether a text begins with the number of this section or of one of its parts: 4 or 4.1 of section 4."""
-        if self.text.isalpha():
-            return self.pattern.search(text) is not None
         return _at_the_head(_section_number(self.text) + r"(?:[.-]\d+){0,9}").search(text) is not None
 
     def has_relative(self, text: str) -> bool:
@@ -103,8 +99,8 @@ class Identifier:
         if self.is_day:
             return any(one.is_day for one in identifiers(text))
         if self.is_section:
-            numbered = not self.text.isalpha() and _at_the_head(r"(?:[A-Z]\.?[ -]?)?\d+(?:[.-]\d+){0,9}").search(text)
-            return bool(numbered or _announced(_LETTERED.pattern).search(text))
+            number = r"(?:[A-Z]\.?[ -]?)?\d+(?:[.-]\d+){0,9}"
+            return _at_the_head(_ROMAN if self.text.isalpha() else f"(?:{number}|{_ROMAN})").search(text) is not None
         return any(letter.isalpha() for letter in self.text) and _relatives(self.text).search(text) is not None
 
 
@@ -157,7 +153,7 @@ def _days_in_words(question: str, tokens: Sequence[re.Match[str]]) -> Iterator[t
 
 def _identifier(word: str, before: str) -> Identifier | None:
     if not any(letter.isdigit() for letter in word):
-        is_section = before in _SECTION_WORDS and _LETTERED.fullmatch(word) is not None
+        is_section = before in _SECTION_WORDS and word != "I" and set(word) <= set("IVXLC")
         return Identifier(word, is_code=True, is_section=True) if is_section else None
     digits = sum(letter.isdigit() for letter in word)
     if before in _SECTION_WORDS and digits <= _MOST_SECTION_DIGITS and _is_dotted(_number_of(word).replace("-", ".")):
@@ -200,6 +196,8 @@ def _number_of(section: str) -> str:
 
 
 def _section_number(text: str) -> str:
+    if text.isalpha():
+        return rf"(?<![^\W_]){text}"
     letter = rf"{text[0]}\.?[ -]?" if text[0].isalpha() else ""
     return letter + re.escape(_number_of(text))
 
@@ -208,15 +206,6 @@ def _at_the_head(written: str) -> re.Pattern[str]:
     # A number in brackets is that of a part of a section.
     number = rf"^[^\w\n(]{{0,9}}(?:[^\W\d_]{{1,14}}\.?[ \t]{{0,3}})?{written}(?![^\W_]|[.-]\d)"
     return re.compile(number, re.MULTILINE)
-
-
-def _announced(lettered: str) -> re.Pattern[str]:
-    """Return a pattern for a line that begins with the letters of a section: behind its word, or before a stop."""
-    words = "|".join(map(re.escape, sorted(_SECTION_WORDS)))
-    return re.compile(
-        rf"^[^\w\n(]{{0,9}}(?:(?i:{words})\.?[ \t]{{1,3}}(?:{lettered})(?![^\W_]|[.-]\d)|(?:{lettered})[.)][ \t])",
-        re.MULTILINE,
-    )
 
 
 def _whole(written: str) -> re.Pattern[str]:

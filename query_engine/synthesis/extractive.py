@@ -13,9 +13,6 @@ from query_engine.reader.window import MARKED_WITHIN, ReadWindow, Window
 from query_engine.schema.passage import Passage
 from query_engine.synthesis.quoting import Quote, QuotingSynthesizer
 
-# Log-odds that a window answers, below which another one like it is not shown beside it.
-LEAST_SCORE = 0.0
-
 
 class ExtractiveSynthesizer(QuotingSynthesizer):
     """Quotes the documents.
@@ -42,7 +39,7 @@ class ExtractiveSynthesizer(QuotingSynthesizer):
 def _namesakes(windows: Sequence[ReadWindow]) -> Sequence[ReadWindow]:
     """Return the best window that answers as well as the first, for something of the same name in another document."""
     first = windows[0] if windows else None
-    if first is None or first.score < LEAST_SCORE:
+    if first is None or first.score < 0:
         return []
     own = first.window.best
     others = (
