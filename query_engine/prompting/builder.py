@@ -31,8 +31,8 @@ TEMPLATE_TOKENS = 24
 QUESTION_TOKENS = 100
 # Figures and code take the most tokens.
 CHARS_PER_TOKEN = 2.5
-# A client's own instructions take at most this share of a prompt, the conversation as much of what they and the question
-# leave; the rest is for sources.
+# A client's own instructions take at most this share of a prompt, the conversation as much of what they and the
+# question leave; the rest is for sources.
 CLIENT_SHARE = 4
 # With less room for each, fewer turns go in.
 LEAST_TURN_TOKENS = 64
