@@ -210,7 +210,8 @@ def _drop_what_is_no_text(tree: lxml_html.HtmlElement) -> None:
 
 
 def _unshown(tree: lxml_html.HtmlElement) -> list[lxml_html.HtmlElement]:
-    return [one for one in tree.iterfind(".//*[@style]") if _UNSHOWN.search(one.get("style"))]
+    styled = (one for one in tree.iterfind(".//*[@style]") if one.tag != "body")  # a script shows that
+    return [one for one in styled if _UNSHOWN.search(one.get("style"))]
 
 
 def _write_marks(tree: lxml_html.HtmlElement) -> None:

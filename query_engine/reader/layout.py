@@ -99,9 +99,17 @@ def lay_out(text: str, structure: Structure, start: int, end: int, around_chars:
             group = position
         before = block
         for first, last in _spans(text, block):
-            label = block.kind == "heading" or block.header or block.names_group or text[last - 1] == "?"
+            label = block.kind == "heading" or block.header or _names_rows(structure, position) or text[last - 1] == "?"
             units.append(Unit(first, last, position, group, label))
     return Layout(text, structure, tuple(units))
+
+
+def _names_rows(structure: Structure, position: int) -> bool:
+    """Whether a block names the group of the rows below it: these have more cells."""
+    following = structure.blocks[position + 1 : position + 2]
+    return structure.blocks[position].names_group and any(
+        one.kind == "row" and not one.header and not one.names_group for one in following
+    )
 
 
 def same_group(one: Block, following: Block) -> bool:

@@ -146,6 +146,7 @@ def test_names_of_columns_in_several_rows_are_joined_and_a_title_names_none(head
          "Open Tuesdays and later.", "Mondays"),
         ("<p>Open <time datetime='07:30'>half past seven</time> on.</p>", "Open half past seven on.", "07:30"),
         ("<p>Before.</p><p hidden>A draft.</p><p>After.</p>", "Before.\n\nAfter.", "draft"),
+        ("<body style='display:none'><p>Shown by a script.</p>", "Shown by a script.", "none"),
         ("<p>Kept.</p><div style='margin: 0; display : none'>A draft.</div>", "Kept.", "draft"),
         ("<pre><del>- old line</del>\n+ new line</pre>", "- old line", "<del>"),
         ("<figure><img src=a.png alt='Weir seen from above'></figure>", "Weir seen from above", "a.png"),

@@ -174,6 +174,14 @@ def test_words_above_words_name_the_columns_where_nothing_marks_them(tmp_path: P
     assert "Keeper | Lock | Shift\n--- | --- | ---\n" in source.text
 
 
+def test_the_rows_of_a_single_column_answer(tmp_path: Path) -> None:
+    data = b"Remark\n" + b"".join(b"Gate %c was oiled\n" % (65 + at) for at in range(6))
+
+    answer, _ = asked("What about Gate C?", document(tmp_path, "a.csv", data))
+
+    assert "Gate C was oiled" in answer
+
+
 TWICE: Rows = [
     ["Account", "Budget", "Spent"],
     ["6100 Boathouse", "", ""],
