@@ -119,3 +119,14 @@ def test_a_command_has_the_running_service_drop_a_corpus(
 
     assert (dropped.returncode, dropped.stdout) == (0, "dropped corpus 'kiosk'\n")
     assert [one["name"] for one in httpx.get(f"{service.url}/corpora").json()["corpora"]] == ["default"]
+
+
+def test_errors_of_the_service_are_told_in_the_page_s_language(page: Page, service: Program) -> None:
+    error = {"error": {"code": "too_many_questions", "detail": "Too many questions are being answered."}}
+    page.route("**/query/stream", lambda route: route.fulfill(status=429, json=error))
+    page.goto(f"{service.url}/ui")
+    page.get_by_role("button", name="Deutsch").click()
+    page.fill("#question", "Wann öffnet das Bad?")
+    page.keyboard.press("Enter")
+
+    expect(page.get_by_role("alert")).to_contain_text("andere Fragen")

@@ -1,6 +1,6 @@
 // A question with what comes back for it, growing event by event. Flow: POST /query/stream -> here -> ask.js, compare.js.
 
-import { ask } from "./service.js";
+import { ask, worded } from "./service.js";
 
 export function begun(question) {
   return { question, steps: [], text: "", state: "running" };
@@ -13,7 +13,7 @@ export async function play(body, signal, tell) {
     tell({ type: "error", data: { detail: "The connection broke before the answer was complete." } });
   } catch (error) {
     if (error.name === "AbortError") tell({ type: "stopped" });
-    else tell({ type: "error", data: { detail: error.message } });
+    else tell({ type: "error", data: { code: error.code, detail: error.message } });
   }
 }
 
@@ -28,7 +28,7 @@ export function grown(exchange, { type, data }) {
     case "token": return { ...exchange, text: exchange.text + data.token };
     case "restart": return { ...exchange, text: "", steps: [...exchange.steps, { kind: "warning", text: data.reason }] };
     case "done": return { ...exchange, state: "done", reply: data, text: reasonOf(data) };
-    case "error": return { ...exchange, state: "failed", problem: data.detail };
+    case "error": return { ...exchange, state: "failed", problem: worded(data.code, data.detail) };
     case "stopped": return { ...exchange, state: "stopped" };
     default: return exchange;
   }

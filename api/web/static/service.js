@@ -1,8 +1,13 @@
 // Calls to the service's routes. Flow: views -> here -> HTTP. Holds no state; every failure is a ServiceError.
 
+import { t } from "./texts.js";
+
+// What went wrong, in the page's language where it has words for it.
+export const worded = (code, detail) => t("errors")[code] ?? detail;
+
 export class ServiceError extends Error {
   constructor(code, detail, status = 0) {
-    super(detail);
+    super(worded(code, detail));
     this.code = code;
     this.status = status;
   }

@@ -68,6 +68,7 @@ const TEXTS = {
     title: "Title", added: "Added", noDocuments: "This collection holds no documents yet.",
     holds: "{n} {n|document|documents}: {titles}", andMore: "{titles} and others", sample: "Load the sample", presets: ["What documents do you have?", "How many documents are there?"],
     keys: [["/", "go to the question"], ["j, k", "next and previous source"], ["Esc", "close, or stop the answer"], ["Alt ↑, Alt ↓", "move a step of a pipeline"], ["?", "show these keys"]],
+    errors: {},
     states: { queued: "Waiting", running: "Running", done: "Done", failed: "Failed", cancelled: "Cancelled" },
   },
   de: {
@@ -135,6 +136,13 @@ const TEXTS = {
     title: "Titel", added: "Eingelesen", noDocuments: "Diese Sammlung enthält noch keine Dokumente.",
     holds: "{n} {n|Dokument|Dokumente}: {titles}", andMore: "{titles} und andere", sample: "Beispiel laden", presets: ["Welche Dokumente gibt es?", "Wie viele Dokumente gibt es?"],
     keys: [["/", "zur Frage"], ["j, k", "nächste und vorige Quelle"], ["Esc", "schließen oder die Antwort anhalten"], ["Alt ↑, Alt ↓", "einen Schritt einer Pipeline verschieben"], ["?", "diese Tasten zeigen"]],
+    errors: {
+      unreachable: "Der Dienst antwortet nicht. Prüfen Sie, ob er läuft.", cut: "Die Verbindung brach ab, bevor die Antwort vollständig war.",
+      too_many_questions: "Der Dienst beantwortet gerade andere Fragen. Fragen Sie gleich noch einmal.", out_of_time: "Die Antwort brauchte zu lange. Fragen Sie kürzer oder später.",
+      corpus_busy: "In diese Sammlung wird gerade eingelesen. Warten Sie, bis das fertig ist.", too_many_corpora: "Die Sammlung ist in Gebrauch. Versuchen Sie es gleich noch einmal.",
+      corpus_locked: "Ein anderes Programm hält diese Sammlung.", unknown_corpus: "Diese Sammlung gibt es nicht mehr. Laden Sie die Seite neu.", unknown_document: "Dieses Dokument gibt es nicht mehr.",
+      key_scope: "Ihr Schlüssel erlaubt das nicht.", key_needed: "Dafür braucht es einen Schlüssel. Melden Sie sich an.", internal: "Etwas Unvorhergesehenes ist schiefgegangen. Mehr steht im Protokoll des Dienstes.",
+    },
     states: { queued: "Wartet", running: "Läuft", done: "Fertig", failed: "Fehlgeschlagen", cancelled: "Abgebrochen" },
   },
 };
