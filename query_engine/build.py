@@ -292,6 +292,7 @@ class Engines:
             StoreUnavailableError: a server does not answer; the corpus is still there.
         """
         with self._open_engines.closed(name):
+            self._access.let_go(self._settings.index.dir / name)
             drop(name, self._settings)
         self._refused.pop(name, None)
 

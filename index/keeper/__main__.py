@@ -71,15 +71,21 @@ class Keeper:
             if kept.server is not None and kept.server.restart_if_ended():
                 sys.stderr.write(f"The Chroma server over corpus {name!r} ended; it was started again.\n")
 
+    def let_go(self, name: str) -> None:
+        """End the server of a corpus, and hold it no longer."""
+        kept = self._kept.pop(name, None)
+        if kept is None:
+            return
+        if kept.server is not None:
+            kept.server.stop()
+            with suppress(OSError):  # they are examined at the next opening
+                VectorsSeal(kept.server.vectors.parent, kept.server.vectors).write()
+        kept.lock.release()
+
     def close(self) -> None:
         """End the servers and let go of everything."""
-        for kept in self._kept.values():
-            if kept.server is not None:
-                kept.server.stop()
-                with suppress(OSError):  # they are examined at the next opening
-                    VectorsSeal(kept.server.vectors.parent, kept.server.vectors).write()
-            kept.lock.release()
-        self._kept = {}
+        for name in list(self._kept):
+            self.let_go(name)
 
     def _taken(self, folder: Path) -> _Kept:
         if not self._access.read_only:
@@ -139,9 +145,11 @@ def main() -> None:
 
 def _answer(connection: Connection, keeper: Keeper) -> None:
     try:
-        name = str(connection.recv())
+        name, hold = connection.recv()
         try:
-            connection.send(keeper.hold(name))
+            if not hold:
+                keeper.let_go(name)
+            connection.send(keeper.hold(name) if hold else None)
         except RagError as error:
             connection.send(error)
     except (OSError, EOFError):

@@ -26,12 +26,21 @@ class Member:
     read_only: bool = True
 
     def acquire(self, folder: Path, servers: Servers) -> Lock:  # noqa: ARG002  # the keeper has the same settings
-        """See `Access.acquire`. The keeper lets go of a corpus at the end of the service, and not before."""
+        """See `Access.acquire`. The keeper holds a corpus to the end of the service, or to `let_go`."""
         return Lock(vectors_url=ask(self.keeper, folder.name))
 
+    def let_go(self, folder: Path) -> None:
+        """See `Access.let_go`. Workers that have it open find nothing there any more."""
+        ask(self.keeper, folder.name, hold=False)
 
-def ask(keeper: Path, corpus: str) -> str | None:
+
+def ask(keeper: Path, corpus: str, *, hold: bool = True) -> str | None:
     """Have the keeper hold a corpus; return the address of its own Chroma server, if it needs one; blocks.
+
+    Args:
+        keeper: its socket.
+        corpus: a name.
+        hold: False: it lets go of the corpus.
 
     Raises:
         RagError: what keeps the corpus from being held.
@@ -39,7 +48,7 @@ def ask(keeper: Path, corpus: str) -> str | None:
     """
     try:
         with Client(str(keeper), "AF_UNIX") as connection:
-            connection.send(corpus)
+            connection.send((corpus, hold))
             answer = connection.recv()
     except (OSError, EOFError) as error:
         raise CorpusError(

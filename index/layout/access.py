@@ -52,6 +52,10 @@ class Access(Protocol):
         """
         ...
 
+    def let_go(self, folder: Path) -> None:
+        """Have others of the service let go of a corpus, which this process has closed, so that it can be deleted."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Writing:
@@ -83,6 +87,9 @@ class Writing:
 
         return Lock(release, lock.files())
 
+    def let_go(self, folder: Path) -> None:
+        """See `Access.let_go`: nobody else holds it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reading:
@@ -98,3 +105,6 @@ class Reading:
                 "Set RAG_INDEX__CHROMA_URL, here and where the corpus is written, and ingest into a new corpus.",
             )
         return Lock(ReadersLock(folder).release)
+
+    def let_go(self, folder: Path) -> None:
+        """See `Access.let_go`: nobody else holds it."""

@@ -135,6 +135,9 @@ class BesideKeeper:
     def acquire(self, folder: Path, servers: Servers) -> Lock:  # noqa: ARG002
         return Lock(CorpusLock(folder, None).release, vectors_url=self.url)
 
+    def let_go(self, folder: Path) -> None:
+        raise AssertionError(f"{folder} is not to be deleted")
+
 
 @pytest.fixture(params=["chroma", "postgres", "keeper"])
 def served(

@@ -121,6 +121,19 @@ def test_others_are_kept_out_until_the_service_ends_and_then_need_not_examine_th
     assert VectorsSeal(folder, folder / "vectors").matches()
 
 
+def test_what_the_writer_gives_up_can_be_deleted_and_is_held_again_when_it_is_asked_for(
+    made: tuple[Path, object], keeper: RunningKeeper
+) -> None:
+    folder = made[0]
+    open_as(keeper, folder, read_only=False).close()
+    Member(keeper.socket, read_only=False).let_go(folder)
+    CorpusLock(folder).release()
+    open_as(keeper, folder, read_only=False).close()
+
+    with pytest.raises(CorpusLockedError):
+        CorpusLock(folder)
+
+
 def test_a_new_corpus_is_made_by_the_writer(keeper: RunningKeeper, made: tuple[Path, object]) -> None:
     folder = made[0].with_name("other")
     with pytest.raises(UnknownCorpusError):
