@@ -185,7 +185,8 @@ def _ask_service(url: str, headers: Mapping[str, str], arguments: argparse.Names
 
 def _check(reply: httpx.Response, url: str) -> None:
     if reply.is_error:
-        error = json.loads(reply.read())["error"]
+        body = json.loads(reply.read())
+        error = body["error"] if isinstance(body["error"], dict) else {"code": body["code"], "detail": body["error"]}
         raise RagError(f"The service at {url} says {error['code']}:", error["detail"])
 
 

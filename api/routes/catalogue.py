@@ -6,7 +6,7 @@ Flow: a filter or a corpus's name -> `index/documents/catalogue.py` -> **here** 
 import json
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Path, Query
 
 from api.caller import may_use
 from api.dependencies import ServiceDep
@@ -103,7 +103,9 @@ def corpora(service: ServiceDep) -> JSONReply:
 
 
 @router.delete("/corpora/{name}", responses=replied(DroppedReply))
-def drop(name: CorpusName, service: ServiceDep) -> JSONReply:
+def drop(
+    name: Annotated[CorpusName, Path(description="Name of the corpus.", examples=["papers"])], service: ServiceDep
+) -> JSONReply:
     """Delete a corpus with its documents and uploaded files; an `admin` key is needed. Ingested folders stay."""
     with service.write_locks.hold(name, DELETION_WAIT_S):
         service.engines.drop(name)

@@ -377,7 +377,7 @@ async def test_a_language_model_is_told_the_question_as_it_was_typed_after_its_c
 
     class Model(ScriptedSynthesizer):
         def write(self, question: str, *rest: Any) -> Iterator[Piece]:
-            told.append((question, rest[-1]))
+            told.append((question, rest[-2]))
             return super().write(question, *rest)
 
     engine = make(Model("The landlord repairs the roof.", "[cite]"), texts={"lease.md": LEASE})
