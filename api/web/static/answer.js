@@ -26,7 +26,7 @@ export function Answer({ exchange, latest, again, edit, show, shown }) {
       ${reply && html`<${Notes} warnings=${reply.warnings.filter(isDoubt)} />`}
       ${text && html`<${Prose} text=${text} citations=${citations} unsupported=${reply?.unsupported} open=${open} shown=${shown} busy=${running} />`}
       ${latest && html`<${Announcer} text=${text} state=${state} answered=${reply?.answered} />`}
-      ${state === "stopped" && html`<p class="note">${t("stopped")}</p>`}
+      ${["stopped", "unfinished"].includes(state) && html`<p class="note">${t(state)}</p>`}
       ${problem && html`<p class="problem" role="alert">${problem}</p>`}
       ${reply && html`<${Below} reply=${reply} open=${open} show=${show} shown=${shown} />`}
       ${!running && html`<p class="actions">

@@ -107,7 +107,7 @@ function Talk({ config, corpus, corpora, query, show, showNothing, shown, active
     if (!own.current) return;
     for (const old of exchanges.slice(0, -KEPT_EXCHANGES)) forget(`talk.${corpus}.${id}.${old.id}`);
     const one = exchanges.find((each) => each.id === own.current);
-    if (one) setFull(!remember(`talk.${corpus}.${id}.${one.id}`, one.state === "running" ? { ...one, state: "stopped" } : one));
+    if (one) setFull(!remember(`talk.${corpus}.${id}.${one.id}`, one.state === "running" ? { ...one, state: "unfinished" } : one));
   }, [busy, exchanges.length]);
   useEffect(() => { talk.current.querySelector(".exchange:last-of-type")?.scrollIntoView({ block: "start" }); }, []);
 

@@ -6,7 +6,7 @@ const TEXTS = {
   en: {
     ask: "Ask", retrieve: "Search", compare: "Compare", documents: "Documents", corpus: "Collection", workbench: "Workbench",
     skip: "Skip to the content", theme: "Light or dark", language: "Deutsch", help: "Keys", signOut: "Sign out",
-    question: "Your question", placeholder: "Ask your documents", send: "Ask", stop: "Stop", stopped: "Stopped.",
+    question: "Your question", placeholder: "Ask your documents", send: "Ask", stop: "Stop", stopped: "Stopped.", unfinished: "Interrupted, or still being answered in another tab.",
     welcome: "Ask a question. The answer quotes your documents, and each number opens the place it came from.",
     try: "Try one of these", forget: "Forget everything kept in this browser",
     newConversation: "New conversation", conversations: "Conversations ({n})", rename: "Rename", renameTalk: "Name of the conversation", removeTalk: "Delete the conversation “{name}”? It is kept only in this browser.", storageFull: "This browser has no room to keep this conversation. Delete older ones.", forgetAsk: "Delete all conversations, votes and choices kept in this browser?", filters: "Options", type: "Type", anyType: "any", topic: "Topic",
@@ -74,7 +74,7 @@ const TEXTS = {
   de: {
     ask: "Fragen", retrieve: "Suche", compare: "Vergleich", documents: "Dokumente", corpus: "Sammlung", workbench: "Werkbank",
     skip: "Zum Inhalt", theme: "Hell oder dunkel", language: "English", help: "Tasten", signOut: "Abmelden",
-    question: "Ihre Frage", placeholder: "Fragen Sie Ihre Dokumente", send: "Fragen", stop: "Anhalten", stopped: "Angehalten.",
+    question: "Ihre Frage", placeholder: "Fragen Sie Ihre Dokumente", send: "Fragen", stop: "Anhalten", stopped: "Angehalten.", unfinished: "Unterbrochen, oder noch in einem anderen Tab in Arbeit.",
     welcome: "Stellen Sie eine Frage. Die Antwort zitiert Ihre Dokumente, und jede Nummer öffnet die Stelle, von der sie stammt.",
     try: "Zum Beispiel", forget: "Alles vergessen, was dieser Browser gespeichert hat",
     newConversation: "Neues Gespräch", conversations: "Gespräche ({n})", rename: "Umbenennen", renameTalk: "Name des Gesprächs", removeTalk: "Das Gespräch „{name}“ löschen? Es steht nur in diesem Browser.", storageFull: "In diesem Browser ist kein Platz, um das Gespräch zu behalten. Löschen Sie ältere.", forgetAsk: "Alle Gespräche, Stimmen und Einstellungen löschen, die dieser Browser gespeichert hat?", filters: "Optionen", type: "Art", anyType: "alle", topic: "Thema",
