@@ -121,7 +121,8 @@ def test_a_command_has_the_running_service_drop_a_corpus(
     assert [one["name"] for one in httpx.get(f"{service.url}/corpora").json()["corpora"]] == ["default"]
 
 
-def test_errors_of_the_service_are_told_in_the_page_s_language(page: Page, service: Program) -> None:
+def test_errors_of_the_service_are_told_in_the_page_s_language(browser: Browser, service: Program) -> None:
+    page = opened(browser)  # not `page`, in which no request may fail
     error = {"error": {"code": "too_many_questions", "detail": "Too many questions are being answered."}}
     page.route("**/query/stream", lambda route: route.fulfill(status=429, json=error))
     page.goto(f"{service.url}/ui")
@@ -130,3 +131,4 @@ def test_errors_of_the_service_are_told_in_the_page_s_language(page: Page, servi
     page.keyboard.press("Enter")
 
     expect(page.get_by_role("alert")).to_contain_text("andere Fragen")
+    page.context.close()
