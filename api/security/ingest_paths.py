@@ -17,7 +17,7 @@ from ingestion.uploads import Uploads
 from settings import Settings
 
 SAMPLE = "treeline:sample"
-"""The path that stands for the sample corpus of the project; whoever may ingest may have it."""
+"""The path that stands for the project's sample corpus, which every key with the scope `ingest` may bring in."""
 SAMPLE_FOLDER = Path(__file__).parents[2] / "data" / "corpus"
 
 
