@@ -87,6 +87,10 @@ class Engines(Protocol):
         """Delete a corpus with all that belongs to it; blocks until nobody asks it any more."""
         ...
 
+    def rename(self, old: str, new: str) -> None:
+        """Give a corpus another name; blocks until nobody asks it any more."""
+        ...
+
     def status(self) -> dict[str, Any]:
         """Return the last known state of corpora and models; waits for nothing."""
         ...

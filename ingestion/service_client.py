@@ -106,6 +106,10 @@ class ServiceClient:
         """
         self._ask("DELETE", f"/corpora/{quote(corpus, safe='')}")
 
+    def rename(self, old: str, new: str) -> None:
+        """Give a corpus another name; otherwise like `drop`."""
+        self._ask("PATCH", f"/corpora/{quote(old, safe='')}", {"name": new})
+
     def _job(self, body: dict[str, Any], on_progress: Tell, stop: threading.Event) -> Summary:
         job = self._ask("POST", "/ingest", body | {"wait": False})
         address, cancelled, told = f"/ingest/{job['job']}", False, None

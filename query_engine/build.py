@@ -37,7 +37,7 @@ from index.embedding.followed import FollowedEmbedding
 from index.joined import JoinedCorpus
 from index.layout.access import Access, Writing
 from index.lexical.language import document_language
-from index.maintenance.corpora import documents_on_disk, drop
+from index.maintenance.corpora import documents_on_disk, drop, rename
 from index.replica import make_folders
 from query_engine.engine import Engine
 from query_engine.given_documents.corpus import NAME, add_documents, corpus_for_documents
@@ -291,15 +291,30 @@ class Engines:
             CorpusLockedError: another process holds it.
             StoreUnavailableError: a server does not answer; the corpus is still there.
         """
-        with self._open_engines.closed(name):
-            self._access.let_go(self._settings.index.dir / name)
+        with self._closed(name):
             drop(name, self._settings)
-        self._refused.pop(name, None)
+
+    def rename(self, old: str, new: str) -> None:
+        """Give a corpus another name, once nobody asks it any more; blocks. Raises what `drop` does.
+
+        Raises:
+            SettingsError: there is a corpus `new`.
+        """
+        with self._closed(old):
+            rename(old, new, self._settings)
 
     def close(self) -> None:
         """Close every corpus, and the connections to the server of an embedding model."""
         self._open_engines.close()
         self.embeddings.close()
+
+    @contextmanager
+    def _closed(self, name: str) -> Iterator[None]:
+        """Have a corpus closed in every process until the end of the `with` block."""
+        with self._open_engines.closed(name):
+            self._access.let_go(self._settings.index.dir / name)
+            yield
+        self._refused.pop(name, None)
 
     def _retry_unavailable(self) -> None:
         if time.monotonic() < self._next_retry_s:

@@ -20,9 +20,10 @@ from api.schemas.replies.corpora import (
     DocumentBrief,
     DocumentsReply,
     DroppedReply,
+    RenamedReply,
     StatsReply,
 )
-from api.schemas.requests import FILTER_EXAMPLE, CorpusName, DeleteBody, OneCorpus
+from api.schemas.requests import FILTER_EXAMPLE, CorpusName, DeleteBody, OneCorpus, RenameBody
 from api.views.negotiation import JSONReply
 from errors import FilterError, without_paths
 from index.maintenance.corpora import list_corpora
@@ -35,6 +36,7 @@ MAX_IDS = 100
 router = APIRouter()
 
 Name = Annotated[OneCorpus, Query()]
+Named = Annotated[CorpusName, Path(description="Name of the corpus.", examples=["papers"])]
 
 
 @router.get("/documents", responses=replied(DocumentsReply))
@@ -103,14 +105,21 @@ def corpora(service: ServiceDep) -> JSONReply:
 
 
 @router.delete("/corpora/{name}", responses=replied(DroppedReply))
-def drop(
-    name: Annotated[CorpusName, Path(description="Name of the corpus.", examples=["papers"])], service: ServiceDep
-) -> JSONReply:
+def drop(name: Named, service: ServiceDep) -> JSONReply:
     """Delete a corpus with its documents and uploaded files; an `admin` key is needed. Ingested folders stay."""
     with service.write_locks.hold(name, DELETION_WAIT_S):
         service.engines.drop(name)
     Uploads(service.settings).drop(name)
     return JSONReply(DroppedReply.filled(dropped=name))
+
+
+@router.patch("/corpora/{name}", responses=replied(RenamedReply))
+def rename(name: Named, body: RenameBody, service: ServiceDep) -> JSONReply:
+    """Give a corpus another name; an `admin` key is needed. Addresses of its documents that name it no longer work."""
+    with service.write_locks.hold(name, DELETION_WAIT_S):
+        service.engines.rename(name, body.name)
+    Uploads(service.settings).rename(name, body.name)
+    return JSONReply(RenamedReply.filled(renamed=name, name=body.name))
 
 
 def _parsed(filters: str) -> dict[str, Any]:

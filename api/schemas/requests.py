@@ -455,6 +455,13 @@ class ReactBody(PapersBody):
     writer: Writer = None
 
 
+class RenameBody(StrictBody):
+    """What `PATCH /corpora/{name}` takes."""
+
+    name: Annotated[CorpusName, Field(examples=["articles"])]
+    """The corpus's new name; no corpus has it yet."""
+
+
 class DeleteBody(StrictBody):
     """What `POST /documents/delete` takes."""
 

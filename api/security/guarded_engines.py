@@ -47,6 +47,12 @@ class GuardedEngines:
         require_corpus(name)
         self.unguarded.drop(name)
 
+    def rename(self, old: str, new: str) -> None:
+        """Give a corpus another name; blocks until nobody asks it any more."""
+        require_corpus(old)
+        require_corpus(new)
+        self.unguarded.rename(old, new)
+
     def _opened(self, name: str | None) -> str | None:
         if name == ALL and (own := self.names()):
             return joined_name(own)

@@ -1,7 +1,7 @@
 """`GET` and `HEAD /ui`: the web page, its modules, styles and start-up facts; `/docs`, `/app_config`, `/<file>`.
 
-Flow: a browser -> **here** -> `static/`, compressed. There is no build step: the browser loads our modules and, from
-`static/vendor/`, the libraries. All data comes through the routes that every client uses.
+Flow: a browser -> **here** -> `static/`, our modules joined (`joined.py`) and all compressed. There is no build step.
+All data comes through the routes that every client uses.
 
 The page loads nothing from elsewhere and runs no inline script; its content security policy says so to the browser.
 """
@@ -24,6 +24,7 @@ from api.schemas.requests import CorporaName
 from api.security.auth import COOKIE
 from api.security.ingest_paths import SAMPLE, SAMPLE_FOLDER
 from api.views.negotiation import JSONReply
+from api.web.joined import joined
 from errors import UnknownPathError
 from index.corpus import ALL, member_names
 from index.documents.store import StoredDocument
@@ -47,6 +48,7 @@ DOCS_HEADERS = HEADERS | {
 # What a conversation begins with: the newest documents looked at, titles shown, and headings, of each and in all.
 NEWEST, TITLES, HEADINGS_EACH, HEADINGS = 12, 4, 2, 6
 HEADING_CHARS = 8, 60
+SCRIPTS = "app.js", "document.js"
 TYPES = {".css": "text/css", ".html": "text/html", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
 router = APIRouter(prefix="/ui", include_in_schema=False)
@@ -183,6 +185,7 @@ def _files() -> dict[str, _File]:
     """Return the files by their path below `static/`; what is not listed here is not served."""
     paths = {str(path.relative_to(STATIC)): path for path in sorted(STATIC.rglob("*")) if path.suffix in TYPES}
     contents = {name: path.read_bytes() for name, path in paths.items()}
+    contents |= {name: joined(paths[name]).encode() for name in SCRIPTS}
     # All others by an address that names their version.
     contents["index.html"] = contents["index.html"].replace(b"ui/static/", f"ui/static/{_version()}/".encode())
     return {

@@ -1,6 +1,6 @@
 """`python -m ingestion corpora`: what corpora there are; drop one, or give it another name.
 
-Flow: `__main__.py` -> **here** -> `index/maintenance/corpora.py`; or the service that holds the corpus drops it.
+Flow: `__main__.py` -> **here** -> `index/maintenance/corpora.py`; or the service that holds the corpus does it.
 """
 
 import argparse
@@ -42,8 +42,12 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
             print(f"dropped corpus {name!r}")
         case "rename":
             old, new = arguments.names
-            rename(old, new, settings)
-            Uploads(settings).rename(old, new)
+            try:
+                rename(old, new, settings)
+                Uploads(settings).rename(old, new)
+            except CorpusLockedError as error:
+                with service_of(error, settings) as service:
+                    service.rename(old, new)
             print(f"renamed corpus {old!r} to {new!r}")
         case _:
             facts = list_corpora(settings)

@@ -262,6 +262,11 @@ class FakeEngines:
         self.lease(name).release()
         self.engines = {one: engine for one, engine in self.engines.items() if one != name}
 
+    def rename(self, old: str, new: str) -> None:
+        engine = self.lease(old).item
+        self.drop(old)
+        self.engines = {**self.engines, new: engine}
+
     def status(self) -> dict[str, Any]:
         return {
             "corpora": {name: {"documents": 3, "leaves": 12} for name in self.engines},
@@ -309,6 +314,9 @@ class OneEngine:
 
     def drop(self, name: str) -> None:
         raise AssertionError(f"{name} is not to be dropped")
+
+    def rename(self, old: str, new: str) -> None:
+        raise AssertionError(f"{old} is not to be called {new}")
 
     def look_at_disk(self) -> None:
         raise AssertionError("no probe is asked")

@@ -214,6 +214,15 @@ class DroppedReply(Reply):
     """Its name."""
 
 
+class RenamedReply(Reply):
+    """A corpus that has another name."""
+
+    renamed: CorpusName
+    """Its name before."""
+    name: CorpusName
+    """Its name now."""
+
+
 class CorporaReply(Reply):
     """The corpora on disk."""
 

@@ -2,7 +2,8 @@
 
 import { t } from "./texts.js";
 
-export const SEVERAL = "+", ALL = "*";
+export const SEVERAL = "+";
+export const ALL = "*";
 
 export const members = (corpus, known) => (corpus === ALL ? known : corpus.split(SEVERAL));
 // The name of a corpus for what a person calls it, as the service takes it; empty if no letter or digit is left.

@@ -12,7 +12,14 @@ from pathlib import Path
 import pytest
 
 from api.jobs.ingester import Ingester
-from errors import CorpusError, IndexMismatchError, StorageError, StoreUnavailableError, UnknownCorpusError
+from errors import (
+    CorpusError,
+    IndexMismatchError,
+    SettingsError,
+    StorageError,
+    StoreUnavailableError,
+    UnknownCorpusError,
+)
 from index.corpus import Corpus
 from index.layout.access import Reading
 from index.layout.lock import CorpusLock
@@ -159,6 +166,20 @@ def test_an_open_corpus_is_dropped_once_nobody_asks_it(engines: Engines, index: 
         engines.drop("c1")
     shutil.copytree(index / "c2", index / "c1")
     engines.lease("c1").release()
+
+
+def test_an_open_corpus_gets_another_name_unless_one_has_it(engines: Engines, index: Path) -> None:
+    engines.lease("c1").release()
+
+    engines.rename("c1", "other")
+
+    engines.lease("other").release()
+    assert not (index / "c1").exists()
+    with pytest.raises(UnknownCorpusError):
+        engines.lease("c1")
+    with pytest.raises(SettingsError):
+        engines.rename("other", "c2")
+    engines.rename("other", "c1")
 
 
 def test_what_is_on_disk_is_counted_without_opening_it(engines: Engines, index: Path) -> None:

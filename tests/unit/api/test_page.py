@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
+from api.web.joined import joined
 from api.web.page import STATIC
 from index.documents.guess import guessed_blocks
 from index.documents.store import StoredDocument
@@ -64,17 +65,38 @@ def test_every_file_that_the_page_names_is_there() -> None:
         assert client.get(f"/ui/static/{name}").status_code == 200, name
 
 
-def test_all_modules_are_loaded_at_once_not_one_after_the_other() -> None:
-    needed, waiting = set[str](), ["app.js"]
-    while waiting:
-        name = waiting.pop()
-        code = "" if name.startswith("vendor/") else (STATIC / name).read_text(encoding="utf-8")
-        new = set(re.findall(r'from "\./([^"]+)"', code)) - needed
-        needed |= new
-        waiting += new
+def test_the_page_s_modules_come_as_one_file_beside_the_libraries_that_they_import() -> None:
+    client = client_of(FakeEngine())
+    scripts = {name: client.get(f"/ui/static/{name}").text for name in ("app.js", "document.js")}
     html = (STATIC / "index.html").read_text(encoding="utf-8")
 
-    assert set(re.findall(r'<link rel="modulepreload" href="ui/static/([^"]+)">', html)) == needed
+    for script in scripts.values():
+        assert not re.findall(r'from "\./(?!vendor/)', script)
+    imported = set(re.findall(r'from "\./([^"]+)"', scripts["app.js"]))
+    assert set(re.findall(r'<link rel="modulepreload" href="ui/static/([^"]+)">', html)) == imported
+
+
+def test_each_module_runs_before_those_that_import_it(tmp_path: Path) -> None:
+    for name, text in {
+        "a": 'import { b as other } from "./b.js";\nimport lib from "./vendor/lib.js";\nlib(other);\n',
+        "b": 'import { C } from "./c.js";\nexport const b = C + 1;\n',
+        "c": "export const C = 1;\nexport async function* d() {}\n",
+    }.items():
+        (tmp_path / f"{name}.js").write_text(text, encoding="utf-8")
+
+    script = joined(tmp_path / "a.js")
+
+    assert script.index("const C = 1;") < script.index("const b = C + 1;") < script.index("lib(other);")
+    assert "return { C, d };" in script
+    assert 'import * as $lib from "./vendor/lib.js";' in script
+
+
+@pytest.mark.parametrize("text", ['import { a } from "./a.js";\n', "export default 1;\n", 'import "./b.js";\n'])
+def test_a_module_that_cannot_be_joined_is_named(tmp_path: Path, text: str) -> None:
+    (tmp_path / "a.js").write_text(text, encoding="utf-8")
+
+    with pytest.raises(ValueError, match="a"):
+        joined(tmp_path / "a.js")
 
 
 def test_every_label_of_a_document_s_page_is_a_text_of_the_page() -> None:

@@ -219,3 +219,12 @@ def test_a_corpus_is_deleted_once() -> None:
     assert client.delete("/corpora/default").json() == {"dropped": "default"}
     assert client.delete("/corpora/default").status_code == 404
     assert client.delete("/corpora/Not a name").status_code == 422
+
+
+def test_a_corpus_gets_another_name() -> None:
+    client = client_of(an_engine())
+
+    assert client.patch("/corpora/default", json={"name": "ours"}).json() == {"renamed": "default", "name": "ours"}
+    assert client.get("/stats", params={"corpus": "ours"}).status_code == 200
+    assert client.patch("/corpora/default", json={"name": "ours"}).status_code == 404
+    assert client.patch("/corpora/ours", json={"name": "Not a name"}).status_code == 422
