@@ -16,14 +16,14 @@ PIP := $(PY) -m pip install -qq --disable-pip-version-check
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help install run ask test test-slow test-all lint check regress regress-run regress-judged baseline rehearsal \
-	image-test torture reliability lock audit sbom
+	image-test torture reliability lock audit sbom screenshots
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*  ## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*  ## /  make \1\t/' | expand -t 20
 
 $(PY):
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' \
-		|| { echo 'Treeline needs Python 3.11. Name it: make PYTHON=/path/to/python3.11 ...' >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' \
+		|| { echo 'Treeline needs Python 3.11, 3.12 or 3.13. Name it: make PYTHON=/path/to/python3.13 ...' >&2; exit 1; }
 	@$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.service: pyproject.toml requirements.lock constraints.txt | $(PY)
@@ -139,6 +139,9 @@ lock: | $(PY)  ## regenerate requirements.lock after a change of requirements*.t
 audit: $(VENV)/.dev  ## ask for known vulnerabilities of all packages (needs the package index's API)
 	@$(VENV)/bin/uv tool run --quiet pip-audit==2.10.1 --strict --disable-pip --no-deps \
 		--requirement constraints.txt --requirement requirements-models.txt $$($(PY) -m supply_chain.audit)
+
+screenshots: $(VENV)/.dev  ## take the pictures of the page in docs/ again
+	@$(PY) -m tests.screenshots
 
 sbom: .venv-sbom/.done  ## list what the image installs as CycloneDX, in var/sbom.json
 	@mkdir -p var

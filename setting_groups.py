@@ -145,9 +145,10 @@ class ServeSettings(Group):
         description="Folder of evaluation runs (`python -m eval run --out FOLDER/NAME`) that the web page and `/runs` "
         "show; none are shown if unset.",
     )
-    originals: bool = Field(
-        False,
-        description="Give the files that documents were read from to those who may read the documents, as downloads.",
+    originals: bool | None = Field(
+        None,
+        description="Give the files that documents were read from to those who may read the documents, as downloads: "
+        "`true` all, `false` none, unset those that were uploaded.",
     )
     queue: int = Field(
         16, ge=0, le=10_000, description="Questions that may wait for a slot in each process; further ones get 429."

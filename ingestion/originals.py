@@ -8,7 +8,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BufferedReader
 
 from errors import (
@@ -23,6 +23,7 @@ from index.documents.store import Document, Metadata
 from ingestion.reading.files import open_plain
 from ingestion.reading.page_renderer import READ_TEXT, Original
 from ingestion.reading.paper import paper_name
+from ingestion.uploads import Uploads
 
 PDF = "pdf"
 UNKNOWN_FILE = "It is not known which file this document was read from."
@@ -32,7 +33,7 @@ DIGEST_CHARS = 32
 _PIECE_BYTES = 1_000_000
 
 
-def original_of(corpus: Corpus, document: Document) -> Original:
+def original_of(corpus: Corpus, document: Document, uploads: Uploads) -> Original:
     """Return the PDF file of a document.
 
     Raises:
@@ -42,7 +43,7 @@ def original_of(corpus: Corpus, document: Document) -> Original:
         raise PageUnavailableError("Only the pages of PDF files can be shown.", READ_TEXT)
     if document.doc_id != document.source:
         raise PageUnavailableError("Pages of files inside archives and mails cannot be shown.", READ_TEXT)
-    note = original_note(corpus, document)
+    note = original_note(corpus, document, uploads)
     if note is None:
         raise PageUnavailableError(UNKNOWN_FILE, INGEST_AGAIN)
     salt = salt_of(note.options.get("metadata"), "")
@@ -87,10 +88,18 @@ class OpenedOriginal:
                 yield piece
 
 
-def original_note(corpus: Corpus, document: Document) -> SourceNote | None:
+def original_note(corpus: Corpus, document: Document, uploads: Uploads) -> SourceNote | None:
     """Return the note of the file that a document was read from, or of the archive or mail that it lies in."""
     note = corpus.ledger.get(document.source)
-    return note if note is not None and note.digest is not None else None
+    if note is None or note.digest is None:
+        return None
+    # Uploaded files move with their corpus.
+    return replace(note, root=str(uploads.folder(corpus.name))) if uploads.holds(corpus, note.source) else note
+
+
+def is_given(corpus: Corpus, document: Document, uploads: Uploads, originals: bool | None) -> bool:
+    """Say whether the file of a document is given to readers, as `RAG_SERVE__ORIGINALS` has it."""
+    return uploads.holds(corpus, document.source) if originals is None else originals
 
 
 def open_original(note: SourceNote) -> OpenedOriginal:

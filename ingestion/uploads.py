@@ -129,6 +129,10 @@ class Uploads:
         met = meeting([{"doc_id": source, "source": source} for source in lost], filters)
         return found + [source for source, meets in zip(lost, met, strict=True) if meets]
 
+    def holds(self, corpus: Corpus, source: str) -> bool:
+        """Say whether a document's file was uploaded."""
+        return self._file(corpus, source) is not None
+
     def drop(self, corpus: str) -> None:
         """Delete all files of a corpus."""
         shutil.rmtree(self.folder(corpus), ignore_errors=True)

@@ -21,7 +21,7 @@ from api.schemas.requests import OneCorpus
 from api.views.negotiation import JSONReply, prefers_html
 from errors import RagError
 from index.documents.store import StoredDocument
-from ingestion.originals import original_note
+from ingestion.originals import is_given, original_note
 from ingestion.uploads import Uploads
 
 MAX_OFFSET = 2**40
@@ -65,7 +65,9 @@ def document(
     with service.engines.lease(corpus) as engine:
         name = engine.corpus.name
         found = stored_in(engine.corpus, doc_id)
-        note = original_note(engine.corpus, found) if service.settings.serve.originals else None
+        uploads = Uploads(service.settings)
+        is_shown = is_given(engine.corpus, found, uploads, service.settings.serve.originals)
+        note = original_note(engine.corpus, found, uploads) if is_shown else None
     span = _span(found, start or 0, end)
     tree: dict[str, Any] = {}
     if nodes:

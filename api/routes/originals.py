@@ -16,7 +16,8 @@ from api.openapi import joined, replied, typed
 from api.routes import documents
 from api.schemas.replies.corpora import DocumentReply
 from errors import RagError
-from ingestion.originals import INGEST_AGAIN, UNKNOWN_FILE, open_original, original_note
+from ingestion.originals import INGEST_AGAIN, UNKNOWN_FILE, is_given, open_original, original_note
+from ingestion.uploads import Uploads
 
 TYPE = "application/octet-stream"
 
@@ -36,13 +37,14 @@ def original(
         # A document whose own id ends in `/original` keeps its address.
         if engine.corpus.documents.get(f"{doc_id}/{documents.ORIGINAL}"):
             return documents.document(f"{doc_id}/{documents.ORIGINAL}", request, service, corpus=corpus)
-        if not service.settings.serve.originals:
+        found, uploads = documents.stored_in(engine.corpus, doc_id), Uploads(service.settings)
+        if not is_given(engine.corpus, found, uploads, service.settings.serve.originals):
             raise RagError(
-                "This service gives out no original files.",
+                "This service does not give out this file.",
                 "Set RAG_SERVE__ORIGINALS=true, and start it again.",
                 "original_unavailable",
             )
-        note = original_note(engine.corpus, documents.stored_in(engine.corpus, doc_id))
+        note = original_note(engine.corpus, found, uploads)
     if note is None:
         raise RagError(UNKNOWN_FILE, INGEST_AGAIN, "original_unavailable")
     opened = open_original(note)

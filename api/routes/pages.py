@@ -19,6 +19,7 @@ from errors import PageUnavailableError
 from index.documents.store import StoredDocument
 from ingestion.originals import original_of
 from ingestion.reading.page_renderer import READ_TEXT, Original, PageSpan
+from ingestion.uploads import Uploads
 
 # Of a span of more pages the first ones are marked.
 MAX_MARKED_PAGES = 20
@@ -93,7 +94,7 @@ def marks(
 def _find(service: ServiceDep, corpus: str | None, doc_id: str) -> tuple[str, StoredDocument, Original]:
     with service.engines.lease(corpus) as engine:
         found = stored_in(engine.corpus, doc_id)
-        return engine.corpus.name, found, original_of(engine.corpus, found)
+        return engine.corpus.name, found, original_of(engine.corpus, found, Uploads(service.settings))
 
 
 def _spans(found: StoredDocument, start: int, end: int) -> list[PageSpan]:

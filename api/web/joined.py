@@ -1,7 +1,7 @@
 """Join a module of the page and those that it imports into one file, so that a browser asks once instead of 40 times.
 
-Flow: `page.py`, once a process -> **here** -> the text of one module. Each of our modules becomes a function of its own,
-in the order of their imports; libraries (`vendor/`) stay files and are imported as before. It reads the imports and
+Flow: `page.py`, once a process -> **here** -> the text of one module. Each of our modules becomes a function, in the
+order of their imports; libraries (`vendor/`) stay files and are imported as before. It reads the imports and
 exports that our modules write, one a line, and no other JavaScript.
 """
 

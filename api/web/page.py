@@ -7,6 +7,7 @@ The page loads nothing from elsewhere and runs no inline script; its content sec
 """
 
 import gzip
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
@@ -45,8 +46,9 @@ LASTING = HEADERS | {"Cache-Control": "public, max-age=31536000, immutable"}
 DOCS_HEADERS = HEADERS | {
     "Content-Security-Policy": HEADERS["Content-Security-Policy"].replace("img-src 'self'", "img-src 'self' data:")
 }
-# What a conversation begins with: the newest documents looked at, titles shown, and headings, of each and in all.
-NEWEST, TITLES, HEADINGS_EACH, HEADINGS = 12, 4, 2, 6
+# What a conversation begins with: the newest documents looked at, titles and topics shown, and headings, of each and in
+# all.
+NEWEST, TITLES, TOPICS, HEADINGS_EACH, HEADINGS = 12, 4, 4, 2, 6
 HEADING_CHARS = 8, 60
 SCRIPTS = "app.js", "document.js"
 TYPES = {".css": "text/css", ".html": "text/html", ".js": "text/javascript", ".svg": "image/svg+xml"}
@@ -110,17 +112,25 @@ def config(service: ServiceDep, request: Request) -> JSONReply:
 
 @router.get("/beginning")
 def beginning(service: ServiceDep, corpus: Annotated[CorporaName | None, Query()] = None) -> JSONReply:
-    """Say what a conversation may begin with: the number of documents, the newest titles, headings to ask about."""
+    """Say what a conversation may begin with: the number of documents, topics, the newest titles, headings."""
     names = service.engines.names() if corpus == ALL else member_names(corpus or service.settings.index.corpus)
-    counted, titles, headings = 0, list[str](), list[str]()
+    counted, topics, titles, headings = 0, Counter[str](), list[str](), list[str]()
     for name in names:
         with service.engines.lease(name) as engine:
             newest = engine.corpus.catalogue.briefs(None, NEWEST, newest=True)
             found = (engine.corpus.documents.get(one.doc_id) for one in newest)
             counted += engine.corpus.documents.count()
+            topics += Counter(engine.corpus.catalogue.topics())
             titles += [one.title for one in newest]
             headings += [each for one in found if one is not None for each in islice(_headings(one), HEADINGS_EACH)]
-    return JSONReply({"documents": counted, "titles": _some(titles, TITLES), "headings": _some(headings, HEADINGS)})
+    return JSONReply(
+        {
+            "documents": counted,
+            "topics": [topic for topic, _ in topics.most_common(TOPICS)],
+            "titles": _some(titles, TITLES),
+            "headings": _some(headings, HEADINGS),
+        }
+    )
 
 
 def _some(texts: Iterable[str], most: int) -> list[str]:

@@ -204,7 +204,7 @@ class Catalogue:
             documents=sum(row.documents for row in rows),
             leaves=int(sum(row.leaves for row in rows)),
             content_types={row.content_type: row.documents for row in rows},
-            topics=self._topics(),
+            topics=self.topics(),
             largest=[DocumentBrief(**row._mapping) for row in self._rows(largest)],
             last_ingested_at=max((row.newest for row in rows), default=None),
         )
@@ -216,7 +216,7 @@ class Catalogue:
         rows = self._rows(sa.select(named.c.language, count).group_by(named.c.language))
         return {row.language: row.documents for row in rows if row.language}
 
-    def _topics(self) -> dict[str, int]:
+    def topics(self) -> dict[str, int]:
         """Return the documents of each topic; one of several topics counts for each."""
         # PostgreSQL takes an expression twice, with other parameters, for two different ones.
         named = sa.select(text_of("topic").label("one"), list_of("topic").label("several")).subquery()

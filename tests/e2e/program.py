@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Self
 
 REPOSITORY = Path(__file__).parents[2]
-START_TIMEOUT_S = 120
+START_TIMEOUT_S = 300
 STOP_TIMEOUT_S = 60
 
 

@@ -1,9 +1,11 @@
 """Places of the page: the first screen, collections, the workbench, a question asked in other words."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
+import pypdfium2 as pdfium
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
@@ -99,7 +101,6 @@ def test_a_question_is_edited_its_quote_shown_beside_the_number_and_the_conversa
     assert "6:20" in shown
     page.get_by_role("button", name="Edit").click()
     expect(page.locator("#question")).to_have_value("When does the lido open?")
-    page.get_by_text("Conversations (1)").click()
     with page.expect_download() as download:
         page.get_by_role("button", name="Save as a file: When does the lido open?").click()
 
@@ -113,11 +114,11 @@ def test_a_command_has_the_running_service_drop_a_corpus(
 ) -> None:
     (tmp_path / "kiosk.md").write_text("# Kiosk\n\nIt sells ice.\n", encoding="utf-8")
     with (tmp_path / "kiosk.md").open("rb") as file:
-        uploaded = httpx.post(f"{service.url}/documents?corpus=kiosk", files={"file": file}, timeout=120)
+        uploaded = httpx.post(f"{service.url}/documents?corpus=kiosk&wait=true", files={"file": file}, timeout=120)
     assert uploaded.status_code < 300
     dropped = run(["-m", "ingestion", "corpora", "drop", "kiosk"], settings, tmp_path)
 
-    assert (dropped.returncode, dropped.stdout) == (0, "dropped corpus 'kiosk'\n")
+    assert (dropped.returncode, dropped.stdout) == (0, "dropped corpus 'kiosk'\n"), dropped.stderr
     assert [one["name"] for one in httpx.get(f"{service.url}/corpora").json()["corpora"]] == ["default"]
 
 
@@ -132,3 +133,146 @@ def test_errors_of_the_service_are_told_in_the_page_s_language(browser: Browser,
 
     expect(page.get_by_role("alert")).to_contain_text("andere Fragen")
     page.context.close()
+
+
+def test_conversations_stand_in_a_bar_or_a_drawer_and_are_found_by_what_was_said(sized: Page, service: Program) -> None:
+    sized.goto(f"{service.url}/ui")
+    for question in ("When does the lido open?", "How long is lost property kept?"):
+        sized.fill("#question", question)
+        sized.keyboard.press("Enter")
+        expect(sized.locator(".exchange .by")).to_be_visible()
+        sized.get_by_role("button", name="New conversation").click()
+    search = sized.get_by_label("Find a conversation")
+    if not search.is_visible():
+        sized.locator(".talks summary").click()
+    search.fill("a MONTH")
+    expect(sized.locator(".talks li")).to_have_count(1)
+    assert violations(sized) == []
+    sized.get_by_role("button", name="How long is lost property kept?", exact=True).click()
+
+    expect(sized.locator(".asked")).to_have_text("How long is lost property kept?")
+    expect(sized.locator(".asked")).to_be_in_viewport()
+
+
+def test_ticked_documents_are_asked_alone(sized: Page, service: Program, tmp_path: Path) -> None:
+    (tmp_path / "gate.md").write_text("# The gate\n\nThe gate closes at 21:40.\n", encoding="utf-8")
+    sized.goto(f"{service.url}/ui#documents")
+    sized.locator("input[type=file]").set_input_files(tmp_path / "gate.md")
+    sized.get_by_label("Ask this one: The gate").check()
+    sized.get_by_role("button", name="Ask only these (1)").click()
+    sized.fill("#question", "When does the lido open?")
+    sized.keyboard.press("Enter")
+    expect(sized.locator(".exchange .by")).to_be_visible()
+    expect(sized.locator(".exchange")).not_to_contain_text("6:20")
+    sized.get_by_role("button", name="Ask all").click()
+    sized.get_by_role("button", name="Ask again").click()
+
+    expect(sized.locator(".answer").last).to_contain_text("6:20")
+
+
+def test_a_collection_keeps_its_documents_files_and_conversations_under_another_name(
+    page: Page, service: Program, tmp_path: Path
+) -> None:
+    file = tmp_path / "boats.md"
+    file.write_text("# Boats\n\nThe ferry holds 48 people.\n", encoding="utf-8")
+    page.goto(f"{service.url}/ui#documents")
+    page.get_by_label("Collection", exact=True).select_option(label="New collection …")
+    page.get_by_role("dialog").get_by_role("textbox").fill("boats")
+    page.keyboard.press("Enter")
+    page.get_by_role("region", name="Upload files").locator("input").set_input_files(file)
+    page.get_by_role("button", name="Ask about them").click()
+    page.fill("#question", "How many people does the ferry hold?")
+    page.keyboard.press("Enter")
+    expect(page.locator(".answer")).to_contain_text("48")
+    page.get_by_role("link", name="Documents").click()
+    page.get_by_role("button", name="Rename the collection").click()
+    page.get_by_role("dialog").get_by_role("textbox").fill("Our boats")
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("Collection", exact=True)).to_have_value("our-boats")
+    page.get_by_role("link", name="Ask", exact=True).click()
+    expect(page.locator(".answer")).to_contain_text("48")
+    page.locator("button.cite").first.click()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Original file").click()
+
+    assert download.value.path().read_bytes() == file.read_bytes()
+    assert httpx.delete(f"{service.url}/corpora/our-boats").status_code == 200
+
+
+def test_a_source_covers_a_phone_s_page_which_cannot_be_reached_behind_it(browser: Browser, service: Program) -> None:
+    page = opened(browser, width=390)
+    page.goto(f"{service.url}/ui")
+    page.fill("#question", "When does the lido open?")
+    page.keyboard.press("Enter")
+    page.locator("button.cite").first.click()
+    expect(page.locator(".evidence")).to_be_focused()
+    reached = set()
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        reached.add(page.evaluate("document.activeElement.closest('.evidence, main, header.bar')?.className ?? 'body'"))
+    page.get_by_role("button", name="Close").click()
+
+    assert reached <= {"evidence", "body"}
+    expect(page.locator("button.cite").first).to_be_focused()
+    page.context.close()
+
+
+def test_a_phone_s_screen_belongs_to_the_answer(browser: Browser, service: Program) -> None:
+    page = opened(browser, width=390)
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{service.url}/ui")
+    expect(page.locator("#question")).to_be_visible()
+    taken = sum((page.locator(part).bounding_box() or {"height": 844})["height"] for part in (".bar", ".composer"))
+
+    assert taken <= 844 / 5
+    page.context.close()
+
+
+def test_what_is_printed_has_the_answer_with_its_sources_and_no_buttons(page: Page, service: Program) -> None:
+    page.goto(f"{service.url}/ui")
+    page.fill("#question", "When does the lido open?")
+    page.keyboard.press("Enter")
+    expect(page.locator(".exchange .by")).to_be_visible()
+    with pdfium.PdfDocument(page.pdf()) as printed:
+        text = "".join(one.get_textpage().get_text_range() for one in printed)
+
+    assert "When does the lido open?" in text
+    assert text.count("6:20") == 2  # the answer, and its source
+    assert "Ask again" not in text
+
+
+def test_the_page_is_there_after_few_requests(browser: Browser, service: Program) -> None:
+    page = opened(browser)
+    sizes = list[int]()
+    page.on("response", lambda reply: sizes.append(int(reply.headers.get("content-length", 0))))
+    page.goto(f"{service.url}/ui")
+    expect(page.locator(".choices")).to_be_visible()
+
+    assert len(sizes) <= 20
+    assert sum(sizes) <= 140_000
+    page.context.close()
+
+
+def test_code_in_an_answer_is_copied_by_its_button(page: Page, service: Program) -> None:
+    done = {
+        "answered": True,
+        "answer": "Run it.",
+        "message": "Run it:\n\n```sh\nmake run\n```\n",
+        "citations": [],
+        "nearest": [],
+        "warnings": [],
+        "unsupported": [],
+        "timings_ms": {"total": 3},
+        "synthesizer": "openai",
+    }
+    body = f"event: done\ndata: {json.dumps(done)}\n\n"
+    page.route("**/query/stream", lambda route: route.fulfill(content_type="text/event-stream", body=body))
+    page.goto(f"{service.url}/ui")
+    page.fill("#question", "How does it start?")
+    page.keyboard.press("Enter")
+    code = page.locator(".answer pre")
+    code.get_by_role("button", name="Copy").click()
+    expect(code.get_by_role("button", name="Copied")).to_be_visible()
+    page.locator("#question").press("Control+v")
+
+    expect(page.locator("#question")).to_have_value("make run\n")

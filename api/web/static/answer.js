@@ -2,7 +2,7 @@
 // Flow: ask.js -> here -> clicks on sources open evidence.js.
 
 import { Verdict } from "./feedback.js";
-import { render, renderMarked, toUnits } from "./markdown.js";
+import { plain, render, renderMarked, toUnits } from "./markdown.js";
 import { duration, t } from "./texts.js";
 import { html, useEffect, useMemo, useRef, useState } from "./vendor/htm-preact.js";
 
@@ -94,6 +94,7 @@ function Prose({ text, citations, unsupported = [], open, shown, busy }) {
       const drawn = renderMarked(text, [...places, ...answering(text, citations)]).fragment;
       for (const mark of drawn.querySelectorAll("mark.unsupported")) mark.title = t("unsupported");
       number(drawn, byNumber);
+      if (!busy) for (const code of drawn.querySelectorAll("pre")) code.append(copier());
       place.current.replaceChildren(drawn);
       drawnAt.current = performance.now();
     };
@@ -111,8 +112,19 @@ function Prose({ text, citations, unsupported = [], open, shown, busy }) {
   const clicked = (event) => {
     const button = event.target.closest("button.cite");
     if (button) open(byNumber.get(button.dataset.n));
+    const copying = event.target.closest("button.copy");
+    if (copying) copyText(copying.previousElementSibling.textContent).then((done) => { copying.textContent = t(done ? "copied" : "notCopied"); }, () => { copying.textContent = t("notCopied"); });
   };
   return html`<div class="prose answer" dir="auto" ref=${place} onClick=${clicked} aria-busy=${busy ? "true" : "false"}></div>`;
+}
+
+// Stands in a box of code, after the code.
+function copier() {
+  const button = document.createElement("button");
+  button.className = "quiet copy";
+  button.type = "button";
+  button.textContent = t("copy");
+  return button;
 }
 
 // Where the sentences that answer stand in the text, except those that it does not show as they are.
@@ -142,7 +154,8 @@ function number(fragment, byNumber) {
         mark.dataset.n = piece;
         mark.type = "button";
         mark.setAttribute("aria-label", t("citation", { n: piece, title: source.title }));
-        mark.dataset.quote = source.quote.length > QUOTE_CHARS ? `${source.quote.slice(0, QUOTE_CHARS)}…` : source.quote;
+        const quote = plain(source.quote);
+        mark.dataset.quote = quote.length > QUOTE_CHARS ? `${quote.slice(0, QUOTE_CHARS)}…` : quote;
       }
       return mark;
     });
@@ -155,11 +168,12 @@ function Announcer({ text, state, answered }) {
   const [said, setSaid] = useState("");
   const spoken = useRef(0);
   useEffect(() => {
-    const plain = text.replace(/\*\*|\[\d+\]/g, "");
-    const end = state === "running" ? plain.search(/[.!?:](?=[^.!?:]*$)/) + 1 : plain.length;
+    const words = text.replace(/\*\*|\[\d+\]/g, "");
+    // A point inside a number ends no sentence.
+    const end = state === "running" ? ([...words.matchAll(/[.!?:](?=\s)/g)].at(-1)?.index ?? -1) + 1 : words.length;
     if (end < spoken.current) spoken.current = 0; // another author began again
     if (end > spoken.current) {
-      setSaid(plain.slice(spoken.current, end));
+      setSaid(words.slice(spoken.current, end));
       spoken.current = end;
     }
     if (state === "done") setSaid((before) => `${before} ${answered ? t("answerReady") : t("declined")}`);
@@ -188,8 +202,8 @@ function Notes({ warnings }) {
 
 function Place({ place, open, shown }) {
   const path = (place.headings ?? []).filter((heading) => heading !== place.title).join(" › ");
-  return html`<button class="place" onClick=${open} aria-pressed=${String(same(shown, place))}>
-    <strong>${place.number ? `${place.number}. ` : ""}${place.title}${place.corpus && html` <small>${place.corpus}</small>`}${path && html` <small>${path}</small>`}</strong><span dir="auto">${place.quote}</span></button>`;
+  return html`<div class="place" dir="auto"><button class="whole" onClick=${open} aria-pressed=${String(same(shown, place))}>
+    ${place.number ? `${place.number}. ` : ""}${place.title}${place.corpus && html` <small>${place.corpus}</small>`}${path && html` <small>${path}</small>`}</button><${Markdown} text=${place.quote} /></div>`;
 }
 
 const absolute = (url) => new URL(url, location).href;

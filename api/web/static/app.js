@@ -16,8 +16,9 @@ import { Evaluate } from "./evaluate.js";
 import { Evidence } from "./evidence.js";
 import { Pipelines } from "./pipelines.js";
 import { Search } from "./search.js";
+import { NARROW, useMedia } from "./screen.js";
 import { get, signOut } from "./service.js";
-import { recall, remember } from "./storage.js";
+import { move, recall, remember } from "./storage.js";
 import { otherLanguage, t } from "./texts.js";
 import { html, render, useEffect, useMemo, useRef, useState } from "./vendor/htm-preact.js";
 
@@ -38,6 +39,8 @@ function App() {
   const [bare, setBare] = useState(""); // the corpus that exists and holds no documents
   const [naming, setNaming] = useState(false);
   const [choosing, setChoosing] = useState(false);
+  const [only, setOnly] = useState([]); // documents {doc_id, title} of the corpus, which are asked alone
+  const narrow = useMedia(NARROW);
   const [, redraw] = useState(0);
   const keys = useRef(null);
   const bench = useRef(WORKBENCH[0]); // where the workbench was left
@@ -56,6 +59,7 @@ function App() {
     get("documents", { corpus, limit: 1 }).then(({ documents }) => setBare(documents.length ? "" : corpus), () => {});
   }, [config, corpus, view]);
   const choose = (name) => {
+    setOnly([]);
     setCorpus(name);
     showNothing();
     remember("corpus", name);
@@ -66,6 +70,15 @@ function App() {
     location.hash = "#documents";
   };
   const dropped = () => load().then(() => showNothing());
+  const renamed = (name) => {
+    kept.current = kept.current.filter((one) => one.corpus !== corpus);
+    for (const kind of ["talks", "talk"]) move(`${kind}.${corpus}.`, `${kind}.${name}.`);
+    return load().then(() => choose(name));
+  };
+  const askOnly = (documents) => {
+    setOnly(documents);
+    location.hash = "#ask";
+  };
   const close = () => show(null);
   const closing = useRef(close);
   closing.current = close;
@@ -79,18 +92,19 @@ function App() {
   const exists = thereAre(corpora, config.corpora);
   const names = exists ? choices(config.corpora, corpus) : [corpus, ...config.corpora];
   const isShown = (one) => one.name === view && one.corpus === corpus;
-  const drawn = (one) => html`<${VIEWS[one.name]} key="${one.name} ${one.corpus}" ...${{ config, show, showNothing, dropped, corpus: one.corpus, active: isShown(one),
+  const drawn = (one) => html`<${VIEWS[one.name]} key="${one.name} ${one.corpus}" ...${{ config, show, showNothing, dropped, renamed, askOnly, only: one.corpus === corpus ? only : [], corpus: one.corpus, active: isShown(one),
     corpora: members(one.corpus, config.corpora), query: isShown(one) ? query : new URLSearchParams(), shown: isShown(one) ? shown : null }} />`;
   const empty = NEED_DOCUMENTS.includes(view) ? !exists || bare === corpus : view === "documents" && !exists;
   const here = { name: view, corpus };
+  const covered = Boolean(shown) && narrow;
   if (WORKBENCH.includes(view)) bench.current = view;
   const place = (name) => html`<a href="#${name}" aria-current=${name === view ? "page" : undefined}>${t(name)}</a>`;
   const isChoosing = several && ONE_CORPUS.includes(view);
   const isDrawn = !isChoosing && (!empty || view === "pipelines");
   if (isDrawn && KEPT.includes(view) && !kept.current.some(isShown)) kept.current.push(here);
   return html`
-    <a class="skip" href="#content" onClick=${skip}>${t("skip")}</a>
-    <header class="bar">
+    <a class="skip" href="#content" onClick=${skip} inert=${covered}>${t("skip")}</a>
+    <header class="bar" inert=${covered}>
       <a class="brand" href="#ask"><img src="ui/static/icon.svg" alt="" width="22" height="22" />${config.title}${config.subtitle && html` <small>${config.subtitle}</small>`}</a>
       <nav aria-label=${config.title}>
         ${["ask", "documents"].map(place)}
@@ -115,7 +129,7 @@ function App() {
       <button class="quiet icon" title=${t("help")} aria-label=${t("help")} onClick=${() => keys.current.showModal()}>?</button>
     </header>
     <div class=${shown ? "room two" : "room"}>
-      <main id="content" tabindex="-1"><h1 class="hidden">${config.title}: ${t(view)}</h1>${empty
+      <main id="content" tabindex="-1" inert=${covered}><h1 class="hidden">${config.title}: ${t(view)}</h1>${empty
         && html`<${Empty} key="empty ${corpus}" config=${config} corpus=${corpus} ready=${() => load().then(() => { setBare(""); location.hash = "#ask"; })} />`}
       ${isChoosing && html`<p class="lead">${t("oneCorpus")}</p><p class="actions">${corpora.map((name) => html`<button onClick=${() => choose(name)}>${name}</button>`)}</p>`}
       ${kept.current.map((one) => html`<div key="kept ${one.name} ${one.corpus}" class="view" hidden=${!isDrawn || !isShown(one)}>${drawn(one)}</div>`)}
@@ -231,6 +245,10 @@ function otherTheme() {
   document.documentElement.dataset.theme = dark ? "light" : "dark";
   remember("theme", document.documentElement.dataset.theme);
 }
+
+// What is printed has the sources of its answers.
+const closed = () => document.querySelectorAll("details.places:not([open])");
+addEventListener("beforeprint", () => { for (const one of closed()) one.open = true; });
 
 const theme = recall("theme", "");
 if (theme) document.documentElement.dataset.theme = theme;

@@ -9,6 +9,7 @@ import { Confirm, Naming } from "./dialogs.js";
 import { begun, grown, play } from "./exchange.js";
 import { asFilters, Filters, NO_FILTERS } from "./filters.js";
 import { get } from "./service.js";
+import { useMedia, WIDE } from "./screen.js";
 import { forget, recall, recallAll, remember, watch } from "./storage.js";
 import { t } from "./texts.js";
 import { html, useEffect, useReducer, useRef, useState } from "./vendor/htm-preact.js";
@@ -20,7 +21,7 @@ const talksOf = (corpus) => recallAll(`talks.${corpus}.`).reverse().map(([id, na
 const exchangesOf = (corpus, id) => recallAll(`talk.${corpus}.${id}.`).map(([, exchange]) => exchange);
 
 export function Ask(props) {
-  const { corpus, show } = props;
+  const { corpus, show, shown } = props;
   const [talks, setTalks] = useState(() => talksOf(corpus)); // [{id, name}], the newest first
   const [id, setId] = useState(() => talks[0]?.id ?? newId());
   const load = () => setTalks(talksOf(corpus));
@@ -53,26 +54,38 @@ export function Ask(props) {
     link.click();
     URL.revokeObjectURL(link.href);
   };
-  return html`${talks.length > 0 && html`<${Talks} ...${{ talks, id, open, rename, remove, save, forgetAll }} />`}
+  return html`${talks.length > 0 && html`<${Talks} ...${{ corpus, talks, id, open, rename, remove, save, forgetAll, beside: Boolean(shown) }} />`}
     <${Talk} key=${id} ...${props} id=${id} begin=${begin} renew=${() => open(newId())} />`;
 }
 
-function Talks({ talks, id, open, rename, remove, save, forgetAll }) {
+// A bar beside the answers where the screen has room for it, else a drawer over them.
+function Talks({ corpus, talks, id, open, rename, remove, save, forgetAll, beside }) {
   const [renaming, setRenaming] = useState(null);
   const [doomed, setDoomed] = useState(null); // a conversation, or "all"
+  const [wanted, setWanted] = useState("");
+  const drawer = useRef(null);
+  const wide = useMedia(WIDE) && !beside;
   const done = () => { setRenaming(null); setDoomed(null); };
-  return html`<details class="talks"><summary>${t("conversations", { n: talks.length })}</summary>
-    <ul>${talks.map((talk) => html`<li key=${talk.id}><button class="link" aria-current=${talk.id === id ? "true" : undefined} onClick=${() => open(talk.id)}>${talk.name}</button>
-      <button class="quiet" aria-label="${t("exportTalk")}: ${talk.name}" onClick=${() => save(talk)}>${t("exportTalk")}</button>
+  const words = wanted.trim().toLowerCase();
+  const found = words ? talks.filter(({ id: one, name }) => [name, ...exchangesOf(corpus, one).flatMap(({ question, text }) => [question, text])].some((text) => text.toLowerCase().includes(words))) : talks;
+  const choose = (talk) => {
+    if (!wide) drawer.current.open = false;
+    open(talk.id);
+  };
+  return html`<details class="talks" ref=${drawer} open=${wide}><summary>${t("conversations", { n: talks.length })}</summary><div class="drawer">
+    <input type="search" aria-label=${t("findTalk")} placeholder=${t("findTalk")} value=${wanted} onInput=${({ target }) => setWanted(target.value)} />
+    ${!found.length && html`<p class="note">${t("nothing")}</p>`}
+    <ul>${found.map((talk) => html`<li key=${talk.id}><button class="link" dir="auto" title=${talk.name} aria-current=${talk.id === id ? "true" : undefined} onClick=${() => choose(talk)}>${talk.name}</button><span>
+      <button class="quiet" aria-label="${t("exportTalk")}: ${talk.name}" onClick=${() => save(talk)}>${t("saveTalk")}</button>
       <button class="quiet" aria-label="${t("rename")}: ${talk.name}" onClick=${() => setRenaming(talk)}>${t("rename")}</button>
-      <button class="quiet" aria-label="${t("remove")}: ${talk.name}" onClick=${() => setDoomed(talk)}>${t("remove")}</button></li>`)}</ul>
-    <p><button class="quiet" onClick=${() => setDoomed("all")}>${t("forget")}</button></p></details>
+      <button class="quiet" aria-label="${t("remove")}: ${talk.name}" onClick=${() => setDoomed(talk)}>${t("remove")}</button></span></li>`)}</ul>
+    <p><button class="quiet" onClick=${() => setDoomed("all")}>${t("forget")}</button></p></div></details>
     ${renaming && html`<${Naming} title=${t("renameTalk")} name=${renaming.name} no=${done} yes=${(name) => { rename(renaming, name); done(); }} />`}
     ${doomed && html`<${Confirm} text=${doomed === "all" ? t("forgetAsk") : t("removeTalk", doomed)} no=${done}
       yes=${() => { doomed === "all" ? forgetAll() : remove(doomed); done(); }} />`}`;
 }
 
-function Talk({ config, corpus, corpora, query, show, showNothing, shown, active, id, begin, renew }) {
+function Talk({ config, corpus, corpora, query, show, showNothing, shown, active, id, begin, renew, only, askOnly }) {
   const [exchanges, tell] = useReducer(told, null, () => exchangesOf(corpus, id));
   const [full, setFull] = useState(false);
   const [filters, setFilters] = useState(NO_FILTERS);
@@ -121,7 +134,7 @@ function Talk({ config, corpus, corpora, query, show, showNothing, shown, active
     show(null);
     own.current = newId();
     tell({ type: "asked", id: own.current, question: wording });
-    const body = { question: wording, corpus, turns: turns(exchanges), filters: asFilters(filters), mode, top_k: topK === "" ? undefined : topK,
+    const body = { question: wording, corpus, turns: turns(exchanges), filters: asFilters(filters, only), mode, top_k: topK === "" ? undefined : topK,
       writer: writer === usual ? undefined : writer };
     await play(body, control.signal, tell);
     running.current = null;
@@ -134,6 +147,7 @@ function Talk({ config, corpus, corpora, query, show, showNothing, shown, active
   return html`
     <div class="talk" ref=${talk}>
       ${!exchanges.length && html`<p class="lead">${t("welcome")}</p>
+        ${config.writers.length === 1 && usual === "quotes" && html`<p class="note status">${t("quotesOnly")}</p>`}
         <${Beginning} ...${{ config, corpus }} choose=${submit} />`}
       ${full && html`<p class="note" role="status">${t("storageFull")}</p>`}
       ${exchanges.map(
@@ -142,7 +156,7 @@ function Talk({ config, corpus, corpora, query, show, showNothing, shown, active
       )}
     </div>
     <form class="composer" onSubmit=${(event) => { event.preventDefault(); submit(text); }}>
-      <textarea id=${active ? "question" : undefined} aria-label=${t("question")} data-question dir="auto" rows="2" maxlength="10000" ref=${box} value=${text} placeholder=${t("placeholder")}
+      <textarea id=${active ? "question" : undefined} aria-label=${t("question")} data-question dir="auto" rows="1" maxlength="10000" ref=${box} value=${text} placeholder=${t("placeholder")}
         onInput=${(event) => setText(event.target.value)}
         onKeyDown=${(event) => {
           if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
@@ -154,10 +168,11 @@ function Talk({ config, corpus, corpora, query, show, showNothing, shown, active
         ? html`<button type="button" class="main" onClick=${() => running.current?.abort()}>${t("stop")}</button>`
         : html`<button type="submit" class="main" disabled=${!text.trim()}>${t("send")}</button>`}
       <div class="under">
-        <${Filters} corpora=${corpora} filters=${filters} change=${setFilters} set=${topK === "" ? 0 : 1}>
-          <label>${t("passagesRead")} <input type="number" min="1" max="200" value=${topK} onInput=${({ target }) => setTopK(whole(target.value))} /></label></${Filters}>
-        <label class="mode">${t("answerMode")} <select value=${mode} onInput=${({ target }) => setMode(target.value)}>
-          ${config.modes.map((one) => html`<option value=${one}>${t("modes")[one]}</option>`)}</select></label>
+        ${only.length > 0 && html`<p class="only note"><span dir="auto">${t("asksOnly", { titles: only.map(({ title }) => title).join(", ") })}</span> <button type="button" class="quiet" onClick=${() => askOnly([])}>${t("askAll")}</button></p>`}
+        <${Filters} corpora=${corpora} filters=${filters} change=${setFilters} set=${(topK === "" ? 0 : 1) + (mode === config.mode ? 0 : 1)}>
+          <label>${t("passagesRead")} <input type="number" min="1" max="200" value=${topK} onInput=${({ target }) => setTopK(whole(target.value))} /></label>
+          <label>${t("answerMode")} <select value=${mode} onInput=${({ target }) => setMode(target.value)}>
+            ${config.modes.map((one) => html`<option value=${one}>${t("modes")[one]}</option>`)}</select></label></${Filters}>
         ${config.writers.length > 1 && html`<label class="mode">${t("writer")} <select value=${writer} onInput=${({ target }) => { setWriter(target.value); remember("writer", target.value); }}>
           ${config.writers.map((one) => html`<option value=${one}>${one === "quotes" ? t("quotes") : one}</option>`)}</select></label>`}
         ${config.writers.length === 1 && usual === "quotes" && html`<span class="note">${t("quotesOnly")}</span>`}
@@ -189,8 +204,9 @@ function Beginning({ config, corpus, choose }) {
   useEffect(() => { get("ui/beginning", { corpus }).then(setFound, () => {}); }, []);
   const set = config.preset_questions[corpus] ?? [...(found?.headings ?? []), ...t("presets")];
   const groups = Array.isArray(set) ? { [t("try")]: set } : set;
+  const about = found?.topics.length ? t("aboutTopics", { topics: found.topics.join(", ") }) : "";
   const titles = found && (found.documents > found.titles.length ? t("andMore", { titles: found.titles.join(", ") }) : found.titles.join(", "));
-  return html`${found && html`<p class="note" dir="auto">${t("holds", { n: found.documents, titles })}</p>`}
+  return html`${found && html`<p class="note" dir="auto">${t("holds", { n: found.documents, about, titles })}</p>`}
     ${(found || config.preset_questions[corpus]) && Object.entries(groups).map(([title, questions]) => html`<${Choices} title=${title} questions=${questions} choose=${choose} />`)}`;
 }
 

@@ -1,16 +1,17 @@
 // The view of a corpus: what it holds, the newest first, search by title and file name, deletion.
 // Flow: app.js -> here -> GET /documents, GET /stats, DELETE /documents/…; files come in by upload.js.
 
-import { Confirm } from "./dialogs.js";
+import { slug } from "./corpora.js";
+import { Confirm, Naming } from "./dialogs.js";
 import { forgetDocuments } from "./evidence.js";
-import { documentPath, get, post, remove } from "./service.js";
+import { documentPath, get, patch, post, remove } from "./service.js";
 import { number, size, t } from "./texts.js";
 import { Bring, unfinished, Upload, useJob, Work } from "./upload.js";
 import { html, useEffect, useRef, useState } from "./vendor/htm-preact.js";
 
 const PAGE = 100;
 
-export function Documents({ config, corpus, show, shown, active, dropped }) {
+export function Documents({ config, corpus, show, shown, active, dropped, renamed, askOnly }) {
   const [counted, setCounted] = useState(null);
   const [rows, setRows] = useState([]);
   const [next, setNext] = useState(null);
@@ -19,6 +20,8 @@ export function Documents({ config, corpus, show, shown, active, dropped }) {
   const [said, setSaid] = useState("");
   const [doomed, setDoomed] = useState(null);
   const [ending, setEnding] = useState(false);
+  const [naming, setNaming] = useState(false);
+  const [ticked, setTicked] = useState([]); // rows
   const request = useRef(0);
 
   const load = async (after) => {
@@ -53,6 +56,7 @@ export function Documents({ config, corpus, show, shown, active, dropped }) {
     try {
       await remove(documentPath(doc_id), { corpus });
       setSaid(t("removed", { title: gone }));
+      setTicked((rows) => rows.filter((row) => row.doc_id !== doc_id));
       show(null);
       refresh();
     } catch (error) {
@@ -63,6 +67,12 @@ export function Documents({ config, corpus, show, shown, active, dropped }) {
     setEnding(false);
     await remove(`corpora/${corpus}`).then(dropped, (error) => setFailure(error.message));
   };
+  const rename = async (name) => {
+    setNaming(false);
+    if (slug(name) !== corpus) await patch(`corpora/${corpus}`, { name: slug(name) }).then(() => renamed(slug(name)), (error) => setFailure(error.message));
+  };
+  const isTicked = (row) => ticked.some(({ doc_id }) => doc_id === row.doc_id);
+  const tick = (row) => setTicked(isTicked(row) ? ticked.filter(({ doc_id }) => doc_id !== row.doc_id) : [...ticked, row]);
   return html`
     ${counted && html`<p class="lead">${t("listHint", { n: number(counted.documents), size: size(counted.size_bytes) })}</p>`}
     ${counted && html`<${Health} counted=${counted} corpus=${corpus} work=${work} />`}
@@ -72,18 +82,21 @@ export function Documents({ config, corpus, show, shown, active, dropped }) {
     ${failure && html`<p class="problem" role="alert">${failure}</p>`}
     <p class="hidden" aria-live="polite">${said}</p>
     <div class="line"><input aria-label=${t("filterTitle")} data-question type="search" value=${title} placeholder=${t("filterTitle")} onInput=${(event) => setTitle(event.target.value)} /></div>
+    ${ticked.length > 0 && html`<p class="actions" role="status"><button class="main" onClick=${() => askOnly(ticked)}>${t("askOnly", { n: number(ticked.length) })}</button>
+      <button class="quiet" onClick=${() => setTicked([])}>${t("untick")}</button></p>`}
     ${counted && !rows.length && !failure && html`<p class="note">${title ? t("nothing") : t("noDocuments")}</p>`}
     ${rows.length > 0 && html`<div class="scroller" tabindex="0"><table class="list">
-      <thead><tr><th scope="col">${t("title")}</th><th scope="col" class="extra">${t("type")}</th><th scope="col" class="extra">${t("added")}</th><td></td></tr></thead>
+      <thead><tr><td></td><th scope="col">${t("title")}</th><th scope="col" class="extra">${t("type")}</th><th scope="col" class="extra">${t("added")}</th><td></td></tr></thead>
       <tbody>${rows.map((row) => html`<tr key=${row.doc_id}>
-        <td><button class="link" aria-pressed=${String(shown?.doc_id === row.doc_id)} onClick=${() => show({ ...row, label: row.title })}>${row.title}</button><small dir="auto">${row.doc_id}</small>
+        <td><input type="checkbox" aria-label="${t("tick")}: ${row.title}" checked=${isTicked(row)} onInput=${() => tick(row)} /></td><td><button class="link" aria-pressed=${String(shown?.doc_id === row.doc_id)} onClick=${() => show({ ...row, label: row.title })}>${row.title}</button><small dir="auto">${row.doc_id}</small>
           ${row.unread.length > 0 && html`<details class="note"><summary>${t("notAllRead")}</summary>${row.unread.join(" ")}</details>`}</td>
         <td class="extra">${row.content_type}</td><td class="extra"><time datetime=${row.ingested_at}>${row.ingested_at.slice(0, 10)}</time></td>
         <td><button class="quiet" onClick=${() => setDoomed(row)} aria-label="${t("remove")}: ${row.title}">${t("remove")}</button></td></tr>`)}</tbody>
     </table></div>`}
     ${next && html`<p><button class="quiet" onClick=${() => load(next)}>${t("more")}</button></p>`}
     ${doomed && html`<${Confirm} text=${t(doomed.doc_id.startsWith("uploads/") ? "removeUploaded" : "removeAsk", { title: doomed.title })} yes=${deleted} no=${() => setDoomed(null)} />`}
-    ${counted && config.can_drop && html`<p class="end"><button class="quiet danger" onClick=${() => setEnding(true)}>${t("dropCorpus")}</button></p>`}
+    ${counted && config.can_drop && html`<p class="end"><button class="quiet" onClick=${() => setNaming(true)}>${t("renameCorpus")}</button> <button class="quiet danger" onClick=${() => setEnding(true)}>${t("dropCorpus")}</button></p>`}
+    ${naming && html`<${Naming} title=${t("renameCorpus")} name=${corpus} hint=${(name) => slug(name) && t("corpusNameHint", { slug: slug(name) })} yes=${rename} no=${() => setNaming(false)} />`}
     ${ending && html`<${Confirm} text=${t("dropAsk", { corpus, n: counted.documents })} yes=${drop} no=${() => setEnding(false)} />`}`;
 }
 

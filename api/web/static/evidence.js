@@ -81,14 +81,14 @@ function Shown({ found, place, corpus, pane }) {
     </p>
     ${chain.length > 0 && html`<p class="levels" role="group">${chain.map((node, index) => html`
       <button class="quiet" aria-pressed=${String(level === index)} onClick=${() => setLevel(level === index ? -1 : index)}
-        title=${t("characters", { n: number(node.end - node.start) })}>${t(LEVELS[node.level])}<small> ${number(node.end - node.start)}</small></button>`)}</p>`}
+        title=${t("characters", { n: number(node.end - node.start) })}>${t(LEVELS[node.level])}</button>`)}</p>`}
     ${paged && html`<p class="views" role="group" aria-label=${t("shownAs")}>${["pages", "text"].map((one) => html`
       <button class="quiet" aria-pressed=${String(view === one)} disabled=${one === "pages" && Boolean(reason)} onClick=${() => setView(one)}>${t({ pages: "pagesView", text: "textView" }[one])}</button>`)}</p>`}
     ${note && html`<p class="note">${note}</p>`}
     ${found.ocr && html`<p class="note">${t("byOcr")}: ${found.pages.length > 1 ? found.metadata.ocr_pages : ""}${found.ocr.confidence === null ? "" : ` (${number(Math.round(100 * found.ocr.confidence))} %)`}</p>`}
     ${view === "pages"
       ? html`<${Pages} found=${found} corpus=${corpus} cited=${whole || changed ? null : place} shaded=${node} unavailable=${unavailable} />`
-      : html`<${DocumentText} text=${text} markdown=${MARKDOWN.has(found.content_type)} cited=${changed ? null : span} shaded=${shaded} pane=${pane} />`}
+      : html`<${DocumentText} text=${text} markdown=${MARKDOWN.has(found.content_type)} language=${found.metadata.language} cited=${changed ? null : span} shaded=${shaded} pane=${pane} />`}
     <p class="actions">
       <a class="quiet" target="_blank" rel="noopener" href="${documentPath(found.doc_id)}?${new URLSearchParams(span ? { corpus, start: place.start, end: place.end } : { corpus })}#cited">${t("open")}</a>
       ${found.original && html`<a class="quiet" target="_blank" rel="noopener" title=${found.original} href="${documentPath(found.doc_id)}/original?${new URLSearchParams({ corpus })}">${t("original")}</a>`}

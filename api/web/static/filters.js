@@ -7,9 +7,10 @@ import { html, useState } from "./vendor/htm-preact.js";
 
 export const NO_FILTERS = { content_type: "", topic: "", from: "", to: "" };
 
-// The conditions as the service takes them; undefined without any.
-export function asFilters({ content_type, topic, from, to }) {
+// The conditions as the service takes them; undefined without any. `only`: documents, the only ones that are asked.
+export function asFilters({ content_type, topic, from, to }, only = []) {
   const filters = [];
+  if (only.length) filters.push({ key: "doc_id", operator: "in", value: only.map(({ doc_id }) => doc_id) });
   if (content_type) filters.push({ key: "content_type", value: content_type });
   if (topic) filters.push({ key: "topic", value: topic });
   if (from) filters.push({ key: "date", operator: ">=", value: from });

@@ -43,6 +43,9 @@ export function render(text) {
   return fragment;
 }
 
+// The words of a text as they are read, a line for each block.
+export const plain = (text) => render(text).textContent.replace(/\s*\n\s*/g, "\n").trim();
+
 // `ranges`: {start, end, className} as positions in `text`, of at most two classes; those of one class do not overlap. If
 // the Markdown swallows a range (inside an address, say), its class is missing from the returned `marked`.
 export function renderMarked(text, ranges) {

@@ -63,6 +63,10 @@ export async function post(path, body, signal) {
   return (await send(path, posted(body, signal))).json();
 }
 
+export async function patch(path, body) {
+  return (await send(path, { ...posted(body), method: "PATCH" })).json();
+}
+
 // Some routes answer an id in plain text.
 export async function getText(path, signal) {
   return (await send(path, { signal })).text();

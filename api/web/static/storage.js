@@ -38,6 +38,12 @@ export function remember(name, value) {
   }
 }
 
+// Gives what is kept under names that begin so to names that begin otherwise.
+export function move(begins, now) {
+  for (const [rest, value] of recallAll(begins)) remember(now + rest, value);
+  forget(begins);
+}
+
 // Forgets what `begins` with a name; everything by default.
 export function forget(begins = "") {
   try {

@@ -9,11 +9,11 @@ const TEXTS = {
     question: "Your question", placeholder: "Ask your documents", send: "Ask", stop: "Stop", stopped: "Stopped.", unfinished: "Interrupted, or still being answered in another tab.",
     welcome: "Ask a question. The answer quotes your documents, and each number opens the place it came from.",
     try: "Try one of these", forget: "Forget everything kept in this browser",
-    newConversation: "New conversation", conversations: "Conversations ({n})", rename: "Rename", renameTalk: "Name of the conversation", removeTalk: "Delete the conversation “{name}”? It is kept only in this browser.", storageFull: "This browser has no room to keep this conversation. Delete older ones.", forgetAsk: "Delete all conversations, votes and choices kept in this browser?", filters: "Options", type: "Type", anyType: "any", topic: "Topic",
+    findTalk: "Find a conversation", newConversation: "New conversation", conversations: "Conversations ({n})", rename: "Rename", renameTalk: "Name of the conversation", removeTalk: "Delete the conversation “{name}”? It is kept only in this browser.", storageFull: "This browser has no room to keep this conversation. Delete older ones.", forgetAsk: "Delete all conversations, votes and choices kept in this browser?", filters: "Options", type: "Type", anyType: "any", topic: "Topic",
     dateFrom: "Date from", dateTo: "to", passagesRead: "Passages to read",
     working: "Working", steps: "{n} {n|step|steps}, {time}", stepsRunning: "{n} {n|step|steps} so far",
     answerReady: "The answer is complete.", declined: "The documents do not answer this.",
-    nearest: "Closest passages", elsewhere: "It may also stand here", copy: "Copy", copied: "Copied", notCopied: "Not copied", again: "Ask again", edit: "Edit", exportTalk: "Save as a file", showTree: "Show the search",
+    nearest: "Closest passages", elsewhere: "It may also stand here", copy: "Copy", copied: "Copied", notCopied: "Not copied", again: "Ask again", edit: "Edit", exportTalk: "Save as a file", saveTalk: "Save", showTree: "Show the search",
     by: { extractive: "quoted, no language model", huggingface: "written by a local model",
       openai: "written by a language model server", ollama: "written by a model of Ollama", catalogue: "from the catalogue" },
     cached: "answered before", warnings: "Please note", unsupported: "Not in the sources",
@@ -61,12 +61,12 @@ const TEXTS = {
     ingest: "Ingest files from the server", path: "File or folder on the server", start: "Start",
     emptyCorpus: "The collection {corpus} holds no documents yet. Upload files, then ask about them.", emptyClosed: "The collection {corpus} holds no documents yet, and this service takes none from the page.", goOn: "Ask about them",
     allCorpora: "All", someCorpora: "Several …", oneCorpus: "This view shows one collection. Choose it:",
-    newCorpus: "New collection …", corpusName: "Name of the new collection", corpusNameHint: "In the API it is called {slug}.", dropCorpus: "Delete the collection", dropAsk: "Delete the collection {corpus} with its {n} {n|document|documents} and uploaded files? Folders that were ingested stay where they are.",
+    newCorpus: "New collection …", corpusName: "Name of the new collection", corpusNameHint: "In the API it is called {slug}.", renameCorpus: "Rename the collection", dropCorpus: "Delete the collection", dropAsk: "Delete the collection {corpus} with its {n} {n|document|documents} and uploaded files? Folders that were ingested stay where they are.",
     ingestReading: "{state}: reading", ingestRunning: "{state}: {share} %, {documents} {documents|document|documents}", ingestDone: "{new} new, {changed} changed, {unchanged} unchanged, {failed} failed",
     fates: { refused: "Not taken", failed: "Failed", skipped: "Skipped", left_out: "Left out" },
     health: "State of the collection", newest: "last ingested", allRead: "every file could be read", unread: "{n} {n|file|files} could not be read in full", readAgain: "Try them again", notAllRead: "not read in full",
     title: "Title", added: "Added", noDocuments: "This collection holds no documents yet.",
-    holds: "{n} {n|document|documents}: {titles}", andMore: "{titles} and others", sample: "Load the sample", presets: ["What documents do you have?", "How many documents are there?"],
+    holds: "{n} {n|document|documents}{about}: {titles}", aboutTopics: " about {topics}", tick: "Ask this one", askOnly: "Ask only these ({n})", untick: "Tick none", asksOnly: "Only asked: {titles}.", askAll: "Ask all", andMore: "{titles} and others", sample: "Load the sample", presets: ["What documents do you have?", "How many documents are there?"],
     keys: [["/", "go to the question"], ["j, k", "next and previous source"], ["Esc", "close, or stop the answer"], ["Alt ↑, Alt ↓", "move a step of a pipeline"], ["?", "show these keys"]],
     errors: {},
     states: { queued: "Waiting", running: "Running", done: "Done", failed: "Failed", cancelled: "Cancelled" },
@@ -77,11 +77,11 @@ const TEXTS = {
     question: "Ihre Frage", placeholder: "Fragen Sie Ihre Dokumente", send: "Fragen", stop: "Anhalten", stopped: "Angehalten.", unfinished: "Unterbrochen, oder noch in einem anderen Tab in Arbeit.",
     welcome: "Stellen Sie eine Frage. Die Antwort zitiert Ihre Dokumente, und jede Nummer öffnet die Stelle, von der sie stammt.",
     try: "Zum Beispiel", forget: "Alles vergessen, was dieser Browser gespeichert hat",
-    newConversation: "Neues Gespräch", conversations: "Gespräche ({n})", rename: "Umbenennen", renameTalk: "Name des Gesprächs", removeTalk: "Das Gespräch „{name}“ löschen? Es steht nur in diesem Browser.", storageFull: "In diesem Browser ist kein Platz, um das Gespräch zu behalten. Löschen Sie ältere.", forgetAsk: "Alle Gespräche, Stimmen und Einstellungen löschen, die dieser Browser gespeichert hat?", filters: "Optionen", type: "Art", anyType: "alle", topic: "Thema",
+    findTalk: "Gespräch suchen", newConversation: "Neues Gespräch", conversations: "Gespräche ({n})", rename: "Umbenennen", renameTalk: "Name des Gesprächs", removeTalk: "Das Gespräch „{name}“ löschen? Es steht nur in diesem Browser.", storageFull: "In diesem Browser ist kein Platz, um das Gespräch zu behalten. Löschen Sie ältere.", forgetAsk: "Alle Gespräche, Stimmen und Einstellungen löschen, die dieser Browser gespeichert hat?", filters: "Optionen", type: "Art", anyType: "alle", topic: "Thema",
     dateFrom: "Datum von", dateTo: "bis", passagesRead: "Zu lesende Passagen",
     working: "In Arbeit", steps: "{n} {n|Schritt|Schritte}, {time}", stepsRunning: "bisher {n} {n|Schritt|Schritte}",
     answerReady: "Die Antwort ist vollständig.", declined: "Die Dokumente beantworten das nicht.",
-    nearest: "Nächstliegende Stellen", elsewhere: "Vielleicht steht es auch hier", copy: "Kopieren", copied: "Kopiert", notCopied: "Nicht kopiert", again: "Noch einmal fragen", edit: "Bearbeiten", exportTalk: "Als Datei sichern", showTree: "Suche zeigen",
+    nearest: "Nächstliegende Stellen", elsewhere: "Vielleicht steht es auch hier", copy: "Kopieren", copied: "Kopiert", notCopied: "Nicht kopiert", again: "Noch einmal fragen", edit: "Bearbeiten", exportTalk: "Als Datei sichern", saveTalk: "Sichern", showTree: "Suche zeigen",
     by: { extractive: "zitiert, ohne Sprachmodell", huggingface: "von einem lokalen Modell geschrieben",
       openai: "von einem Sprachmodell-Server geschrieben", ollama: "von einem Modell in Ollama geschrieben", catalogue: "aus dem Katalog" },
     cached: "schon beantwortet", warnings: "Bitte beachten", unsupported: "Nicht in den Quellen",
@@ -129,12 +129,12 @@ const TEXTS = {
     ingest: "Dateien des Servers einlesen", path: "Datei oder Ordner auf dem Server", start: "Beginnen",
     emptyCorpus: "Die Sammlung {corpus} enthält noch keine Dokumente. Laden Sie Dateien hoch, dann fragen Sie danach.", emptyClosed: "Die Sammlung {corpus} enthält noch keine Dokumente, und dieser Dienst nimmt von der Seite aus keine an.", goOn: "Danach fragen",
     allCorpora: "Alle", someCorpora: "Mehrere …", oneCorpus: "Diese Ansicht zeigt eine Sammlung. Wählen Sie sie:",
-    newCorpus: "Neue Sammlung …", corpusName: "Name der neuen Sammlung", corpusNameHint: "In der API heißt sie {slug}.", dropCorpus: "Sammlung löschen", dropAsk: "Die Sammlung {corpus} mit {n} {n|Dokument|Dokumenten} und den hochgeladenen Dateien löschen? Eingelesene Ordner bleiben, wo sie sind.",
+    newCorpus: "Neue Sammlung …", corpusName: "Name der neuen Sammlung", corpusNameHint: "In der API heißt sie {slug}.", renameCorpus: "Sammlung umbenennen", dropCorpus: "Sammlung löschen", dropAsk: "Die Sammlung {corpus} mit {n} {n|Dokument|Dokumenten} und den hochgeladenen Dateien löschen? Eingelesene Ordner bleiben, wo sie sind.",
     ingestReading: "{state}: wird gelesen", ingestRunning: "{state}: {share} %, {documents} {documents|Dokument|Dokumente}", ingestDone: "{new} neu, {changed} geändert, {unchanged} unverändert, {failed} fehlgeschlagen",
     fates: { refused: "Nicht angenommen", failed: "Fehlgeschlagen", skipped: "Übersprungen", left_out: "Weggelassen" },
     health: "Zustand der Sammlung", newest: "zuletzt eingelesen", allRead: "alle Dateien waren lesbar", unread: "{n} {n|Datei war|Dateien waren} nicht ganz lesbar", readAgain: "Noch einmal versuchen", notAllRead: "nicht ganz gelesen",
     title: "Titel", added: "Eingelesen", noDocuments: "Diese Sammlung enthält noch keine Dokumente.",
-    holds: "{n} {n|Dokument|Dokumente}: {titles}", andMore: "{titles} und andere", sample: "Beispiel laden", presets: ["Welche Dokumente gibt es?", "Wie viele Dokumente gibt es?"],
+    holds: "{n} {n|Dokument|Dokumente}{about}: {titles}", aboutTopics: " über {topics}", tick: "Dieses befragen", askOnly: "Nur diese befragen ({n})", untick: "Keins auswählen", asksOnly: "Nur befragt: {titles}.", askAll: "Alle befragen", andMore: "{titles} und andere", sample: "Beispiel laden", presets: ["Welche Dokumente gibt es?", "Wie viele Dokumente gibt es?"],
     keys: [["/", "zur Frage"], ["j, k", "nächste und vorige Quelle"], ["Esc", "schließen oder die Antwort anhalten"], ["Alt ↑, Alt ↓", "einen Schritt einer Pipeline verschieben"], ["?", "diese Tasten zeigen"]],
     errors: {
       unreachable: "Der Dienst antwortet nicht. Prüfen Sie, ob er läuft.", cut: "Die Verbindung brach ab, bevor die Antwort vollständig war.",
@@ -170,7 +170,7 @@ export function number(value) {
 
 export function duration(ms) {
   if (!Number.isFinite(ms)) return "–";
-  return ms < 1000 ? `${Math.max(1, Math.round(ms))} ms` : `${new Intl.NumberFormat(current, { maximumFractionDigits: 1 }).format(ms / 1000)} s`;
+  return `${ms < 100 ? "< " : ""}${new Intl.NumberFormat(current, { maximumFractionDigits: 1 }).format(Math.max(ms, 100) / 1000)} s`;
 }
 
 export function size(bytes) {

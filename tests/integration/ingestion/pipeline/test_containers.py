@@ -8,6 +8,8 @@ import pytest
 from errors import PageUnavailableError
 from ingestion.originals import original_of
 from ingestion.reading.reader import Reader
+from ingestion.uploads import Uploads
+from settings import IndexSettings, Settings
 from tests.fakes.library import Library
 from tests.fakes.pdfs import make_pdf
 from tests.fakes.words import leaves_with
@@ -110,10 +112,10 @@ def test_a_mailbox_that_grows_adds_its_new_mails_only(library: Library) -> None:
     assert "box.mbox#000003/a.txt" in library.doc_ids()
 
 
-def test_pages_of_an_attached_pdf_are_not_drawn_from_the_mail(library: Library) -> None:
+def test_pages_of_an_attached_pdf_are_not_drawn_from_the_mail(library: Library, tmp_path: Path) -> None:
     library.ingest()
     attached = library.corpus.documents.get("mail.eml/map.pdf")
 
     assert attached is not None
     with pytest.raises(PageUnavailableError):
-        original_of(library.corpus, attached)
+        original_of(library.corpus, attached, Uploads(Settings(index=IndexSettings(dir=tmp_path))))

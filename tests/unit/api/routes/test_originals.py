@@ -64,7 +64,23 @@ def test_metadata_of_the_run_counts_in_the_hash(tmp_path: Path) -> None:
     assert client.get(AT).status_code == 200
 
 
-def test_off_by_default(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("originals", "status"), [(None, 200), (True, 200), (False, 404)])
+def test_an_uploaded_file_is_given_unless_none_is(tmp_path: Path, originals: bool | None, status: int) -> None:
+    source = "uploads/wind.md"
+    engine = FakeEngine(
+        documents=[StoredDocument.of(Document(source, "Wind", "Turbines.", source=source), "0a1b", SpanTree([]))]
+    )
+    (tmp_path / ".uploads" / "default").mkdir(parents=True)
+    (tmp_path / ".uploads" / "default" / "wind.md").write_bytes(DATA)
+    digest = hashlib.sha256(DATA).hexdigest()[:32]
+    engine.corpus.ledger.note([SourceNote(source, "/before/it/was/renamed", "wind.md", f"{digest}/pipeline")])
+    client = client_of(engine, index={"dir": tmp_path}, serve={"originals": originals})
+
+    assert client.get(f"/documents/{source}/original").status_code == status
+    assert client.get(f"/documents/{source}").json()["original"] == ("wind.md" if status == 200 else None)
+
+
+def test_files_of_ingested_folders_are_not_given_by_default(tmp_path: Path) -> None:
     client = client_of(engine_over(tmp_path))
 
     reply = client.get(AT)
