@@ -217,13 +217,17 @@ def test_preset_questions_that_cannot_be_read_are_refused(given: str) -> None:
 def test_a_conversation_begins_with_titles_and_headings_of_one_corpus_or_several() -> None:
     def engine(name: str) -> FakeEngine:
         text = f"# {name}\n\n## Opening hours\n\nAt six.\n\n## Rules of {name}\n\nNone.\n"
-        document = StoredDocument("a.md", name, text, structure=Structure(guessed_blocks(text)), version="1")
+        about = {"topic": "water"}
+        document = StoredDocument(
+            "a.md", name, text, structure=Structure(guessed_blocks(text)), version="1", metadata=about
+        )
         return FakeEngine(documents=[document], corpus=name)
 
     client = client_of(engine("lido"), engine("pier"), index={"corpus": "lido"})
 
     assert client.get("/ui/beginning").json() == {
         "documents": 1,
+        "topics": ["water"],
         "titles": ["lido"],
         "headings": ["Opening hours", "Rules of lido"],
     }
