@@ -566,9 +566,10 @@ class SourcesSettings(Group):
     chroma_key: SecretStr | None = Field(None, min_length=1, description="Its token, if it asks for one.")
     mosaic_url: str | None = Field(
         None,
-        pattern=r"^https?://[^\s#]+(#[A-Za-z0-9_.-]{1,200})?$",
+        pattern=r"^(\*|https?://[^\s#]+(#[A-Za-z0-9_.-]{1,200})?)$",
         description="A MOSAIC service, before `/search`, and `#INDEX` to search that one alone; the public one is "
-        "https://mosaic.ows.eu/service/api.",
+        "https://mosaic.ows.eu/service/api. `*`: any public server that a step names as its `url`, with an `admin` key "
+        "where there are keys.",
     )
     allowed_urls: str | None = Field(
         None,

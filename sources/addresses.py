@@ -1,9 +1,12 @@
 """Which addresses a request may make the service ask: those that the settings name, and no others.
 
-Flow: a step of a pipeline names a server -> `build.py` -> **here** -> the address that is asked. Names are not
-resolved: an address is allowed if the operator wrote it down, wherever it leads. Pure.
+Flow: a step of a pipeline names a server -> `build.py` -> **here** -> the address that is asked. An address is allowed
+if the operator wrote it down, wherever it leads; where the operator allows any, its name is resolved, and addresses of
+private networks are refused.
 """
 
+import socket
+from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from errors import SettingsError
@@ -11,6 +14,9 @@ from index.documents.normalization import shorten_marks
 from settings import SourcesSettings
 
 PORTS = {"http": 80, "https": 443}
+
+ANY = "*"
+"""As `RAG_SOURCES__MOSAIC_URL`: any public address that a step names; the settings have none."""
 
 Server = tuple[str, str, int, str]
 
@@ -59,8 +65,11 @@ def chosen_server(source: str, given: str, configured: str | None, settings: Sou
         SettingsError: no address is set, or the one that the request names is not allowed.
     """
     field = f"RAG_SOURCES__{source.upper()}_URL"
+    if configured == ANY and given:
+        check_public(given)
+        return given
     if not given:
-        if configured is None:
+        if configured is None or configured == ANY:
             raise SettingsError(f"The source {source!r} has no address.", f"Name an allowed `url`, or set {field}.")
         return configured
     if configured is not None and server_of(given) is not None and server_of(given) == server_of(configured):
@@ -71,3 +80,21 @@ def chosen_server(source: str, given: str, configured: str | None, settings: Sou
             f"Leave `url` out to ask that of {field}, or have the operator add it to RAG_SOURCES__ALLOWED_URLS.",
         )
     return given
+
+
+def check_public(url: str) -> None:
+    """Refuse an address of this machine or a private network; its name is looked up now, and blocks.
+
+    Raises:
+        SettingsError: it is not a plain http(s) address, its name is unknown, or one of its addresses is not public.
+    """
+    server = server_of(url)
+    try:
+        found = socket.getaddrinfo(server[1], server[2], type=socket.SOCK_STREAM) if server else []
+    except OSError:
+        found = []
+    if not found or not all(ip_address(str(place[0])).is_global for *_, place in found):
+        raise SettingsError(
+            f"The address {url[:200]!r} is not that of a public server.",
+            "Name an http(s) address whose host is known and outside private networks.",
+        )

@@ -6,6 +6,7 @@ at a time, and may name its server where `addresses.py` allows it.
 """
 
 import difflib
+import logging
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 from urllib.parse import urldefrag
@@ -13,7 +14,7 @@ from urllib.parse import urldefrag
 from errors import SettingsError
 from query_engine.build import Engines
 from settings import Settings, SourcesSettings
-from sources.addresses import chosen_server, is_allowed, server_of
+from sources.addresses import ANY, chosen_server, is_allowed, server_of
 from sources.base import Source
 from sources.chroma import ForeignChroma, address_of
 from sources.engine import SourceEngine
@@ -21,6 +22,8 @@ from sources.http_client import JsonClient
 from sources.meilisearch import MeiliSearch
 from sources.mosaic import Mosaic
 from sources.organisers import CLUEWEB, FINEWEB, OrganisersSearch
+
+logger = logging.getLogger(__name__)
 
 Embed = Callable[[str], Sequence[float]]
 Value = TypeVar("Value")
@@ -91,6 +94,8 @@ def build_source_engine(engines: Engines, settings: Settings) -> SourceEngine | 
     Raises:
         SettingsError: as `build_sources`; or a corpus has the name that stands for the sources.
     """
+    if settings.sources.mosaic_url == ANY:
+        logger.warning("A pipeline's step may have this service ask any public server: RAG_SOURCES__MOSAIC_URL is *.")
     sources = build_sources(settings, engines.embed_query)
     if not sources:
         return None
@@ -133,7 +138,7 @@ def _meilisearch(settings: SourcesSettings, _embed: Embed) -> Source:
 
 
 def _mosaic(settings: SourcesSettings, _embed: Embed) -> Source:
-    url, index = urldefrag(_needed("mosaic", "url", settings.mosaic_url))
+    url, index = urldefrag(_needed("mosaic", "url", None if settings.mosaic_url == ANY else settings.mosaic_url))
     return Mosaic(JsonClient("mosaic", url), index or None)
 
 

@@ -14,15 +14,16 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import PlainTextResponse
 
-from api.caller import CALLER, mark_of
+from api.caller import ADMIN, CALLER, mark_of
 from api.dependencies import Service, ServiceDep
 from api.openapi import replied
 from api.schemas.replies.pipelines import TableReply, TaskReply
 from api.security.own_tasks import OwnTask
 from api.views.negotiation import JSONReply
-from errors import TasksUnavailableError
+from errors import RagError, TasksUnavailableError
 from pipelines.body import MAX_STEPS
 from pipelines.tasks import view
+from sources.addresses import ANY
 
 # Rows in `data`; the reply says how many are left out, and `GET /task/table` returns them.
 MAX_REPLY_BYTES = 16_000_000
@@ -68,7 +69,7 @@ async def run(body: PipelineBody, service: ServiceDep) -> JSONReply:
 @router.post("/task/enqueue", response_class=PlainTextResponse)
 def enqueue(body: PipelineBody, service: ServiceDep) -> PlainTextResponse:
     """Put a pipeline in line and return the task's id."""
-    return PlainTextResponse(service.pipelines.tasks.submit(body, partial(mark_of, key=CALLER.get())))
+    return PlainTextResponse(_submit(service, body)[0])
 
 
 @router.get("/task/progress/{task_id}", responses=replied(TaskReply))
@@ -121,6 +122,17 @@ def cancel(task_id: TaskId, service: ServiceDep) -> PlainTextResponse:
 
 
 def _submit(service: Service, body: object) -> tuple[str, "Future[None]"]:
+    _check_rights(service, body)
     tasks = service.pipelines.tasks
     task_id = tasks.submit(body, partial(mark_of, key=CALLER.get()))
     return task_id, tasks.end_of(task_id)
+
+
+def _check_rights(service: Service, body: object) -> None:
+    """Refuse a server that the settings do not name, where they allow any, to keys without the scope `admin`."""
+    key = CALLER.get()
+    if service.settings.sources.mosaic_url != ANY or key is None or key.allows(ADMIN) or not isinstance(body, dict):
+        return
+    given = [step.get("parameters") for step in body.values() if isinstance(step, dict)]
+    if any(isinstance(one, dict) and one.get("url") for one in [body.get("parameters"), *given]):
+        raise RagError("Your key may not name a server.", "Ask for a key with the scope `admin`.", "key_scope")

@@ -96,6 +96,31 @@ def test_an_unknown_source_and_one_without_address_are_told() -> None:
         opened(name="chroma", settings=SourcesSettings())
 
 
+@pytest.mark.promise("D15")
+def test_where_any_is_allowed_private_addresses_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = {"public.example": "93.184.216.34", "inside.example": "10.0.0.7"}
+
+    def looked_up(host: str, port: int, **_: object) -> list[tuple[object, ...]]:
+        return [(2, 1, 6, "", (known.get(host, host), port))]
+
+    monkeypatch.setattr("socket.getaddrinfo", looked_up)
+    any_server = SourcesSettings(mosaic_url="*")
+
+    server = opened("https://public.example/api", "arts", "mosaic", any_server)._client.server  # type: ignore[attr-defined]
+    assert server.url == "https://public.example/api"
+    for url in (
+        "http://inside.example",
+        "http://127.0.0.1:9",
+        "http://169.254.169.254",
+        "http://[::1]",
+        "ftp://public.example",
+    ):
+        with pytest.raises(SettingsError, match="public"):
+            opened(url, "", "mosaic", any_server)
+    with pytest.raises(SettingsError, match="RAG_SOURCES__MOSAIC_URL"):
+        opened("", "", "mosaic", any_server)
+
+
 def test_a_redirect_is_not_followed() -> None:
     with MosaicServer({}) as inside, MosaicServer({}) as outside:
         outside.fails["/search"] = 302

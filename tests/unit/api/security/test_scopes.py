@@ -107,6 +107,8 @@ def test_the_refusal_names_the_scope_and_nothing_of_the_key(service: Guarded) ->
         ("POST", "/documents?corpus=secret", None),
         ("POST", "/documents/delete", {"corpus": "secret", "filter": {"filters": [{"key": "doc_id", "value": "x"}]}}),
         ("DELETE", "/documents/wind.md?corpus=secret", None),
+        ("DELETE", "/corpora/secret", None),
+        ("PATCH", "/corpora/secret", {"name": "default"}),
         ("GET", "/documents?corpus=secret", None),
         ("GET", "/documents/wind.md?corpus=secret", None),
         ("GET", "/documents/wind.md/original?corpus=secret", None),
@@ -235,3 +237,19 @@ def test_pages_of_other_origins_may_read_only_where_they_are_named(tmp_path: Pat
     assert asked("https://evil.example").status_code == 403
     preflight = {"Origin": "https://app.example", "Access-Control-Request-Method": "POST"}
     assert service.client.options("/query", headers=preflight).status_code == 200
+
+
+@pytest.mark.promise("D15")
+def test_where_any_server_may_be_named_only_an_admin_names_one(tmp_path: Path) -> None:
+    service = Guarded(tmp_path, sources={"mosaic_url": "*"})
+    step = {"id": "mosaic_datasource", "parameters": {"url": "http://127.0.0.1:9"}}
+    bodies = [
+        {"query": "What?", "1": step},
+        {"query": "What?", "parameters": step["parameters"], "1": {"id": step["id"]}},
+    ]
+
+    for body in bodies:
+        for path in ("/task/run", "/task/enqueue"):
+            refused = service.client.post(path, json=body, headers=service.key("read", "ingest"))
+            assert (refused.status_code, refused.json()["error"]["code"]) == (403, "key_scope")
+            assert "public" in service.client.post(path, json=body, headers=service.key("admin")).text
