@@ -497,3 +497,43 @@ async def post(app: FastAPI, message: dict[str, Any], leaves: asyncio.Event) -> 
         "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
     }
     await app(scope, receive, send)
+
+
+TODAYS = "2026-07-28"
+
+
+async def sent(app: FastAPI, method: str, *, version: str = TODAYS, header: str | None = None) -> Any:
+    """Return the reply to one message of today's protocol; `header` names another method than the message does."""
+    about = {
+        "io.modelcontextprotocol/protocolVersion": version,
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    headers = {
+        "Accept": "application/json, text/event-stream",
+        "MCP-Protocol-Version": version,
+        "Mcp-Method": header or method,
+    }
+    message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {"_meta": about}}
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app)) as connection:
+        return await connection.post(f"{URL}/mcp", json=message, headers=headers)
+
+
+async def test_todays_clients_discover_it_without_a_session_and_may_keep_the_list_of_tools() -> None:
+    app = app_of(FakeEngine(ANSWER))
+
+    discovered = await sent(app, "server/discover")
+    listed = await sent(app, "tools/list")
+
+    assert TODAYS in discovered.json()["result"]["supportedVersions"]
+    assert isinstance(listed.json()["result"]["ttlMs"], int)
+    assert "mcp-session-id" not in discovered.headers
+
+
+@pytest.mark.parametrize(
+    ("wrong", "status", "code"),
+    [({"header": "tools/call"}, 400, -32020), ({"version": "2199-01-01"}, 400, -32022)],
+)
+async def test_headers_that_do_not_fit_the_message_are_refused(wrong: dict[str, str], status: int, code: int) -> None:
+    reply = await sent(app_of(FakeEngine(ANSWER)), "tools/list", **wrong)
+
+    assert (reply.status_code, reply.json()["error"]["code"]) == (status, code)
