@@ -25,6 +25,7 @@ from eval.comparing.printing import changed_rows, describe
 from eval.comparing.verdicts import Difference, Verdicts, judge
 from eval.run_folder import RunFolder
 from eval.scoring.catalogue import METRICS, OVER_ALL, SPEED, in_order, metric_of
+from eval.tables import counted
 from settings import Settings
 
 LOST_RATIO = 0.01
@@ -71,7 +72,7 @@ def run(arguments: argparse.Namespace, _settings: Settings) -> int:
     verdicts = judge(joined, arguments.min_difference, again)
     failed = failures(verdicts, wanted)
     if arguments.json:
-        text = json.dumps(_as_json(joined, verdicts, failed), indent=2, ensure_ascii=False) + "\n"
+        text = json.dumps(_as_json(joined, verdicts, failed), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
         try:
             arguments.json.write_text(text, encoding="utf-8")
         except OSError as error:
@@ -124,8 +125,11 @@ def _failure(verdicts: Verdicts, name: str) -> str:
         return f"of {scored} questions that A has a score for, B failed {lost}"
     if worse := [abs(one.interval.mean) for one in groups if one.verdict == "worse" and one.interval]:
         return f"worse by {max(worse):.3f}"
-    pairs = max((one.pairs for one in groups), default=0)
-    return f"too few to tell, {pairs} pairs" if pairs < FEWEST_PAIRS else ""
+    most = max(groups, key=lambda one: one.documents, default=None)
+    if most and most.documents >= FEWEST_PAIRS:
+        return ""
+    pairs, drawn = (most.pairs, most.documents) if most else (0, 0)
+    return f"too few to tell, {pairs} pairs" + (f" from {counted(drawn, 'document')}" if pairs >= FEWEST_PAIRS else "")
 
 
 def _why_not(name: str, scored: set[str], judged: set[str]) -> tuple[str, str]:

@@ -1,15 +1,18 @@
 """`python -m eval compare` prints what a person decides by, and exits as CI wants it."""
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
 from eval.__main__ import main
-from eval.cells import scored
+from eval.cells import failed, not_applicable, scored
+from eval.rows import Row
 from eval.run_folder import SCORES, RunFolder, Scored
-from tests.fakes.runs import case
+from tests.fakes.runs import case, write_run
 from tests.unit.eval.comparing.pairs import questions, run
 
 GOOD, BAD = [1.0] * 40, [0.0] * 10 + [1.0] * 30
@@ -55,6 +58,27 @@ def test_a_worse_run_is_shown_from_the_verdict_down_to_the_answers(
     assert "## Lost most, 2 of 10 questions" in shown
     assert "Question  What is 0?" in shown
     assert "A         Said by a of q00.\nB         Said by b of q00." in shown
+
+
+@pytest.mark.promise("E28")
+@pytest.mark.parametrize("outcome", ["declined", "failed"])
+def test_runs_without_a_single_score_are_shown_without_a_figure_that_is_none(
+    tmp_path: Path, outcome: Literal["declined", "failed"], capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked, answer = questions(12, relevant_docs=("one.md",)), "I don't know." if outcome == "declined" else None
+    rows = [Row(id=one.id, outcome=outcome, answer=answer, reason="none") for one in asked]
+    cells = {
+        one.id: {"retrieval": {"mrr": not_applicable("x")}, "answer": {"contains": failed("down")}} for one in asked
+    }
+    a, b = (str(write_run(tmp_path / name, asked, rows, cells).path) for name in "ab")
+
+    assert compare(a, b, "--fail-on", "contains", "--json", str(tmp_path / "c.json")) == 1
+    assert main(["report", b, "--against", a, "--out", str(tmp_path / "out")]) == 0
+
+    written = {path.name: path.read_text(encoding="utf-8") for path in (tmp_path / "out").iterdir()}
+    assert "report.html" in written
+    for text in (capsys.readouterr().out, (tmp_path / "c.json").read_text(), *written.values()):
+        assert not re.search(r"\bnan\b|\bNaN\b|\binf\b|Infinity", text)
 
 
 @pytest.mark.promise("G14")

@@ -44,6 +44,14 @@ def test_too_few_pairs_fail(tmp_path: Path) -> None:
     ]
 
 
+def test_pairs_from_too_few_documents_fail(tmp_path: Path) -> None:
+    asked = [case(f"q{n:02}", f"{n}?", "Yes.", relevant_docs=(f"d{n % 3}.md",)) for n in range(40)]
+
+    assert failed(pair(tmp_path, {"doc@1": GOOD}, {"doc@1": GOOD}, asked), "doc@1") == [
+        "doc@1: too few to tell, 40 pairs from 3 documents"
+    ]
+
+
 def test_few_questions_without_an_answer_do_not_fail_what_the_others_tell(tmp_path: Path) -> None:
     asked = [*questions(12), case("n", "Who?", None)]
 
