@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from eval.comparing.intervals import Numbers, chances, paired_interval, summed
+from eval.comparing.intervals import CORRELATION, Numbers, chances, paired_interval, smallest_difference, summed
 
 Draw = Callable[[np.random.Generator, int], Numbers]
 
@@ -135,3 +135,30 @@ def test_of_documents_that_do_not_differ_a_change_is_found_by_chance_as_often_as
         found.append(chances(summed(differences[:, None], clusters))[0])
 
     assert sum(chance <= 0.1 for chance in found) == pytest.approx(20, abs=10)
+
+
+@pytest.mark.parametrize(("documents", "each"), [(53, 1), (40, 4)])
+def test_the_smallest_difference_is_found_in_about_three_of_four_comparisons(documents: int, each: int) -> None:
+    """80 of 100 by the formula; the interval is a little wider, for the changes that a few pairs cannot show."""
+    clusters = np.repeat(np.arange(documents), each)
+    n, found, seen = len(clusters), 0, 0.0
+    for seed in range(1_000):
+        generator = np.random.default_rng([seed, documents])
+        of_document = generator.normal(0, 0.2 if each > 1 else 0, documents)[clusters]
+        before = of_document + generator.normal(0, 0.3, n)
+        again = CORRELATION * before + math.sqrt(1 - CORRELATION**2) * (
+            generator.normal(0, 0.2 if each > 1 else 0, documents)[clusters] + generator.normal(0, 0.3, n)
+        )
+        seen = smallest_difference(clusters, before)
+        found += paired_interval(again + seen - before, clusters).low > 0
+
+    assert 680 <= found <= 820
+
+
+def test_where_no_scores_are_known_the_worst_of_scores_of_0_to_1_is_assumed() -> None:
+    half, alone = np.array([0.0, 1.0] * 50), np.arange(100)
+
+    assert smallest_difference(alone) == pytest.approx(2.8016 * 0.5 / 10, rel=1e-3)
+    assert smallest_difference(alone, half) == pytest.approx(smallest_difference(alone), rel=0.01)
+    assert smallest_difference(alone, np.ones(100)) == smallest_difference(alone)
+    assert smallest_difference(alone // 4) == pytest.approx(2 * smallest_difference(alone))
