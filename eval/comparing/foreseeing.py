@@ -34,10 +34,10 @@ def foresee(cases: Sequence[Case], runs: Path) -> str:
         return f"{told} `compare` can tell no difference: it needs {FEWEST_PAIRS}, drawn from as many documents."
     scores, source = _last_scores(asked, runs)
     seen = smallest_difference(documents, scores)
-    where = f"of {METRIC}, whose scores scatter as in {source}" if source else "of a score of 0 to 1, at worst"
+    where = f"in {METRIC}, whose scores scatter as in {source}" if source else "in a score of 0 to 1, at worst"
     return (
         f"{told} you can see differences of ±{seen:.2f} {where} "
-        f"(power {POWER:.0%}, level 5 %, if the runs' scores correlate by {CORRELATION:g})."
+        f"(power {100 * POWER:g} %, level 5 %, if the runs' scores correlate by {CORRELATION:g})."
     )
 
 

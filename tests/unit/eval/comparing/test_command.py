@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
+from xml.etree import ElementTree
 
 import pytest
 
@@ -90,6 +91,22 @@ def test_the_gate_sets_the_exit_code(folders: tuple[str, str], capsys: pytest.Ca
     assert compare(*folders, "--fail-on", "doc@1", "--min-difference", "0.3") == 0
 
 
+@pytest.mark.promise("G14")
+def test_the_gate_is_written_for_the_pages_of_ci_services(folders: tuple[str, str], tmp_path: Path) -> None:
+    gate = ("--fail-on", "doc@1", "--fail-on", "replied", "--junit", str(tmp_path / "gate.xml"))
+
+    assert compare(*folders, *gate) == 1
+    failed = ElementTree.parse(tmp_path / "gate.xml").getroot()
+    assert compare(folders[0], folders[0], *gate) == 0
+    passed = ElementTree.parse(tmp_path / "gate.xml").getroot()
+
+    for suite, why in ((failed, {"doc@1": "worse by 0.250"}), (passed, {})):
+        cases = {one.get("name"): one.find("failure") for one in suite.iter("testcase")}
+        assert list(cases) == ["doc@1", "replied"]
+        assert {name: one.get("message") for name, one in cases.items() if one is not None} == why
+        assert (suite.tag, suite.get("tests"), suite.get("failures")) == ("testsuite", "2", str(len(why)))
+
+
 def test_everything_is_in_the_json(folders: tuple[str, str], tmp_path: Path) -> None:
     compare(*folders, "--json", str(tmp_path / "figures.json"), "--fail-on", "doc@1")
 
@@ -113,6 +130,8 @@ def test_everything_is_in_the_json(folders: tuple[str, str], tmp_path: Path) -> 
     [
         (["--fail-on", "doc"], "There is no metric 'doc'"),
         (["--json", "/nowhere/at/all.json"], "cannot be written"),
+        (["--junit", "/nowhere/at/all.xml", "--fail-on", "doc@1"], "cannot be written"),
+        (["--junit", "gate.xml"], "Add --fail-on METRIC."),
     ],
 )
 def test_a_foreseen_failure_is_one_line(

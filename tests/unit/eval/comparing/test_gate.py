@@ -15,7 +15,7 @@ GOOD = [1.0] * 40
 
 
 def failed(joined: Joined, *wanted: str) -> list[str]:
-    return failures(judge(joined), wanted_metrics(wanted, joined))
+    return [f"{name}: {why}" for name, why in failures(judge(joined), wanted_metrics(wanted, joined)).items()]
 
 
 @pytest.mark.parametrize(
