@@ -164,6 +164,7 @@ def test_questions_of_one_document_count_as_one_draw(tmp_path: Path, documents: 
     difference = of(judge(pair(tmp_path, {"doc@1": [1.0] * 40}, {"doc@1": [0.0] * 40}, asked)), "doc@1")
 
     assert (difference.pairs, difference.documents, difference.verdict) == (40, documents, expected)
+    assert (difference.interval is None) == (documents == 1)
 
 
 def test_a_loss_within_few_of_the_documents_is_not_as_clear_as_in_as_many_questions(tmp_path: Path) -> None:
