@@ -23,7 +23,7 @@ COMMANDS = {
     "report": ("eval.reporting.command", "write a run as one HTML file, Markdown, CSV and JSON"),
     "baseline": ("eval.comparing.baseline", "keep a run as what later ones are compared with"),
     "questions": ("eval.drafting.command", "draft questions from a corpus by a model"),
-    "convert": ("eval.questions.convert", "write questions and runs in other formats, and read runs of other systems"),
+    "convert": ("eval.converting.command", "write questions and runs in other formats, and read runs of other systems"),
     "cases": ("eval.feedback_cases", "make questions of what people said about answers"),
     "check-run": (
         "eval.rehearsal.command",

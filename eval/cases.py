@@ -115,6 +115,13 @@ class Case(_Value):
         return self.reference_contexts or single or tuple(item.text for item in self.evidence)
 
     @property
+    def drawn_from(self) -> str | None:
+        """The document that the question was drawn from: the first of those that hold its answer; None if unknown."""
+        graded = sorted((doc for doc, gain in self.relevance.items() if gain), key=lambda doc: -self.relevance[doc])
+        named = (*self.relevant_docs, *graded, *(one.doc for one in self.evidence), *(one.doc for one in self.regions))
+        return named[0] if named else None
+
+    @property
     def unanswerable(self) -> bool:
         """Whether the case says `"answer": null`: the corpus does not answer it. An absent answer is unknown."""
         return self.answer is None and "answer" in self.model_fields_set

@@ -12,6 +12,7 @@ from pathlib import Path
 from errors import SettingsError
 from eval.asking.command import add_asking_arguments, ask_questions, folder_of
 from eval.asking.table import describe
+from eval.comparing.foreseeing import foresee
 from eval.progress_bar import ScoringProgress, tell
 from eval.questions.reading import add_question_arguments, questions_of
 from eval.reporting.command import report
@@ -43,6 +44,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         raise SettingsError("A report needs the scores.", "Leave out --no-scores or --reports.")
     folder, judging = folder_of(arguments, settings), Judging.of(arguments, settings)
     cases = questions_of(arguments)
+    tell(foresee(cases, folder.path.parent))
     with folder.writing():
         ask_questions(arguments, settings, folder, cases)
         add_scores(folder, settings, judging, computed=not arguments.no_scores)

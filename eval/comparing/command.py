@@ -10,10 +10,11 @@ has no score for rows that the first one has: the rows that fail are the hard on
 import argparse
 import difflib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 from errors import RagError, SettingsError
 from eval.argument_types import number_from_0, whole_from_0
@@ -25,6 +26,7 @@ from eval.comparing.printing import changed_rows, describe
 from eval.comparing.verdicts import Difference, Verdicts, judge
 from eval.run_folder import RunFolder
 from eval.scoring.catalogue import METRICS, OVER_ALL, SPEED, in_order, metric_of
+from eval.tables import counted
 from settings import Settings
 
 LOST_RATIO = 0.01
@@ -61,22 +63,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--rows", type=whole_from_0, default=3, metavar="N", help="show the N worst losses and best gains (default: 3)"
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write everything as JSON")
+    parser.add_argument(
+        "--junit",
+        type=Path,
+        metavar="FILE",
+        help="also write what --fail-on found as JUnit's XML, a test case a metric",
+    )
 
 
 def run(arguments: argparse.Namespace, _settings: Settings) -> int:
     """Compare, print, and return 1 if a metric of `--fail-on` failed."""
+    if arguments.junit and not arguments.fail_on:
+        raise SettingsError("--junit writes what --fail-on found, and none is given.", "Add --fail-on METRIC.")
     joined = join(read_run(RunFolder(arguments.a)), read_run(RunFolder(arguments.b)))
     again = [(read_run(RunFolder(a)), read_run(RunFolder(b))) for a, b in arguments.again]
     wanted = wanted_metrics(arguments.fail_on, joined)
     verdicts = judge(joined, arguments.min_difference, again)
-    failed = failures(verdicts, wanted)
+    found = failures(verdicts, wanted)
+    failed = [f"{name}: {why}" for name, why in found.items()]
     if arguments.json:
-        text = json.dumps(_as_json(joined, verdicts, failed), indent=2, ensure_ascii=False) + "\n"
-        try:
-            arguments.json.write_text(text, encoding="utf-8")
-        except OSError as error:
-            message = f"{arguments.json} cannot be written: {error.strerror}."
-            raise SettingsError(message, "Name another file with --json.") from error
+        text = json.dumps(_as_json(joined, verdicts, failed), indent=2, ensure_ascii=False, allow_nan=False)
+        _write(arguments.json, text + "\n")
+    if arguments.junit:
+        _write(arguments.junit, _as_junit(wanted, found))
     print(describe(joined, verdicts, arguments.rows, arguments.min_difference))
     if failed:
         print("\nFAILED (--fail-on):", *(f"- {sentence}" for sentence in failed), sep="\n")
@@ -108,9 +117,9 @@ def wanted_metrics(texts: Iterable[str], joined: Joined) -> list[str]:
     return list(dict.fromkeys(wanted))
 
 
-def failures(verdicts: Verdicts, wanted: Sequence[str]) -> list[str]:
-    """Return a sentence for each wanted metric that fails the gate; empty if none does."""
-    return [f"{name}: {why}" for name in wanted if (why := _failure(verdicts, name))]
+def failures(verdicts: Verdicts, wanted: Sequence[str]) -> dict[str, str]:
+    """Return for each wanted metric that fails the gate why it does; empty if none does."""
+    return {name: why for name in wanted if (why := _failure(verdicts, name))}
 
 
 def _failure(verdicts: Verdicts, name: str) -> str:
@@ -124,8 +133,11 @@ def _failure(verdicts: Verdicts, name: str) -> str:
         return f"of {scored} questions that A has a score for, B failed {lost}"
     if worse := [abs(one.interval.mean) for one in groups if one.verdict == "worse" and one.interval]:
         return f"worse by {max(worse):.3f}"
-    pairs = max((one.pairs for one in groups), default=0)
-    return f"too few to tell, {pairs} pairs" if pairs < FEWEST_PAIRS else ""
+    most = max(groups, key=lambda one: one.documents, default=None)
+    if most and most.documents >= FEWEST_PAIRS:
+        return ""
+    pairs, drawn = (most.pairs, most.documents) if most else (0, 0)
+    return f"too few to tell, {pairs} pairs" + (f" from {counted(drawn, 'document')}" if pairs >= FEWEST_PAIRS else "")
 
 
 def _why_not(name: str, scored: set[str], judged: set[str]) -> tuple[str, str]:
@@ -163,6 +175,24 @@ def _as_json(joined: Joined, verdicts: Verdicts, failed: list[str]) -> dict[str,
         ],
         "failed": failed,
     }
+
+
+def _as_junit(wanted: Sequence[str], failed: Mapping[str, str]) -> str:
+    """Return the gate as JUnit's XML, which the pages of CI services show."""
+    counts = {"tests": str(len(wanted)), "failures": str(len(failed)), "errors": "0", "skipped": "0"}
+    suite = ElementTree.Element("testsuite", {"name": "eval compare", **counts})
+    for name in wanted:
+        case = ElementTree.SubElement(suite, "testcase", classname="eval.compare", name=name)
+        if name in failed:
+            ElementTree.SubElement(case, "failure", message=failed[name], type="worse")
+    return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise SettingsError(f"{path} cannot be written: {error.strerror}.", "Name another file.") from error
 
 
 def _plain(one: Difference) -> dict[str, Any]:

@@ -105,7 +105,9 @@ def bounds(interval: Interval | None) -> str:
 
 def _origin(joined: Joined) -> Iterator[str]:
     """Yield what is compared with what: questions, left out ones, fingerprints, settings."""
-    yield f"{counted(len(joined.cases), 'question')} compared."
+    named = {case.drawn_from for case in joined.cases} - {None}
+    drawn = f", drawn from {counted(len(named), 'document')}: those of one document count as one draw" if named else ""
+    yield f"{counted(len(joined.cases), 'question')} compared{drawn}."
     for ids, why in (
         (joined.only_a, "B has no reply to"),
         (joined.only_b, "A has no reply to"),
@@ -196,8 +198,9 @@ def _notes(verdicts: Verdicts, min_difference: float) -> Iterator[str]:
     floor = f", above {min_difference:g} (--min-difference)" if min_difference else ""
     noisy = ", above the judge's own noise" if any(one.noise is not None for one in verdicts.overall) else ""
     yield (
-        f"Better or worse: at least {FEWEST_PAIRS} pairs, a 95 % interval without 0{noisy}{floor}, and at most "
-        f"{100 * MOST_CHANCE:g} % chance that any of the metrics differs as much without a change."
+        f"Better or worse: at least {FEWEST_PAIRS} pairs from as many documents, a 95 % interval without "
+        f"0{noisy}{floor}, and at most {100 * MOST_CHANCE:g} % chance that any of the metrics differs as much "
+        "without a change."
     )
     yield "A and B are means over the pairs."
     if any(one.metric.better == "lower" for one in verdicts.overall):

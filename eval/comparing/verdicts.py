@@ -3,7 +3,8 @@
 Flow: `pairing.py` -> **here** -> `command.py`, `printing.py`, `reporting/`. Pure; the arithmetic is `intervals.py`'s,
 and `speed.py` judges times.
 
-Quality and cost are two verdicts, speed is a third. A metric is better or worse if there are 10 pairs, its interval
+Quality and cost are two verdicts, speed is a third. A metric is better or worse if there are 10 pairs, drawn from as
+many documents (a question that names none counts as drawn from its own), its interval
 excludes 0 as it is printed, its difference exceeds what the judge's own scatter and the user call nothing, and chance
 makes any metric of its verdict differ as much in at most 1 of 100 comparisons. One of 100, because a release is held
 back for it: of 20 comparisons without a change, all three verdicts together are wrong in one about every second time.
@@ -19,7 +20,16 @@ import numpy as np
 
 from eval.cases import Case, apart, by_category
 from eval.cells import Mean, Metric, mean, metric_names, score_of
-from eval.comparing.intervals import FEWEST_PAIRS, MOST_CHANCE, Interval, Numbers, chances, paired_interval
+from eval.comparing.intervals import (
+    FEWEST_PAIRS,
+    MOST_CHANCE,
+    Interval,
+    Numbers,
+    Places,
+    chances,
+    paired_interval,
+    summed,
+)
 from eval.comparing.pairing import Joined, Run
 from eval.comparing.speed import Speed, judge_speed
 from eval.scoring.catalogue import COST, OVER_ALL, SPEED, in_order
@@ -41,8 +51,9 @@ class Difference:
     Attributes:
         a, b: each side's coverage of these questions, its mean over the rows that it has a score for.
         pairs: questions that both sides have a score for; all below is over these.
+        documents: that the pairs were drawn from; a question that names none has its own.
         mean_a, mean_b: None without a pair.
-        interval: of the mean difference, b - a; None with fewer than 2 pairs.
+        interval: of the mean difference, b - a; None with fewer than 2 documents.
         wins, ties, losses: pairs in which b is better, the same, worse.
         lost: questions that a has a score for and b none although it should have one.
         noise: the difference that the judge's scatter alone reaches in 5 of 100 comparisons; None if never repeated.
@@ -54,6 +65,7 @@ class Difference:
     a: Mean
     b: Mean
     pairs: int
+    documents: int
     mean_a: float | None
     mean_b: float | None
     interval: Interval | None
@@ -121,6 +133,7 @@ def judge(joined: Joined, min_difference: float = 0.0, again: Sequence[tuple[Run
     differences = np.array([_differences(joined, one.name) for one in metrics])
     families = np.array([one.family for one in metrics])
     place = {case.id: place for place, case in enumerate(joined.cases)}
+    documents = drawn_from(joined.cases)
 
     def over(groups: Sequence[Sequence[Case]]) -> list[tuple[Difference, ...]]:
         """Judge each group of questions; metrics of one verdict, over all these groups, share one level of error."""
@@ -132,11 +145,13 @@ def judge(joined: Joined, min_difference: float = 0.0, again: Sequence[tuple[Run
         for cost in (True, False):
             chosen = (families != SPEED) & ((families == COST) == cost)
             some = table[:, chosen]
-            chance[:, chosen] = chances(some.reshape(-1, len(joined.cases)).T).reshape(some.shape[:2])
+            chance[:, chosen] = chances(summed(some.reshape(-1, len(documents)).T, documents)).reshape(some.shape[:2])
         found = []
         for group, at, of_group in zip(groups, places, chance, strict=True):
             compared = (
-                _compare(joined, group, metric, own[at], floor=noises.get(metric.name), chance=float(likely))
+                _compare(
+                    joined, group, metric, own[at], documents[at], floor=noises.get(metric.name), chance=float(likely)
+                )
                 for metric, own, likely in zip(metrics, differences, of_group, strict=True)
             )
             told = (one for one in compared if one.a.of or one.b.of)
@@ -176,6 +191,12 @@ def _scatter(own: Noise | None, other: Noise | None) -> float:
     return 0.0 if known is None else known.mean_sd / math.sqrt(own.repeats if own else 1)
 
 
+def drawn_from(cases: Iterable[Case]) -> Places:
+    """Return a number for the document of each question, another one for each question that names none."""
+    numbers: dict[object, int] = {}
+    return np.array([numbers.setdefault(case.drawn_from or (case.id,), len(numbers)) for case in cases], dtype=np.intp)
+
+
 def _differences(joined: Joined, name: str) -> Numbers:
     """Return b - a for each question; NaN where a side has no score."""
     a, b = (
@@ -186,19 +207,28 @@ def _differences(joined: Joined, name: str) -> Numbers:
 
 
 def _compare(
-    joined: Joined, cases: Iterable[Case], metric: Metric, found: Numbers, *, floor: float | None, chance: float
+    joined: Joined,
+    cases: Iterable[Case],
+    metric: Metric,
+    found: Numbers,
+    documents: Places,
+    *,
+    floor: float | None,
+    chance: float,
 ) -> Difference:
     cells_a, cells_b = ([run.cells[case.id].get(metric.name) for case in cases] for run in (joined.a, joined.b))
     paired = [place for place, value in enumerate(found) if not math.isnan(value)]
+    drawn = len(np.unique(documents[paired]))
     gains = found[paired] if metric.better == "higher" else -found[paired]
     return Difference(
         metric=metric,
         a=mean(cells_a),
         b=mean(cells_b),
         pairs=len(paired),
+        documents=drawn,
         mean_a=mean(cells_a[place] for place in paired).value,
         mean_b=mean(cells_b[place] for place in paired).value,
-        interval=paired_interval(found[paired]) if len(paired) > 1 else None,
+        interval=paired_interval(found[paired], documents[paired]) if drawn > 1 else None,
         wins=int(np.count_nonzero(gains > 0)),
         ties=int(np.count_nonzero(gains == 0)),
         losses=int(np.count_nonzero(gains < 0)),
@@ -216,7 +246,7 @@ def _verdict(one: Difference, min_difference: float) -> Verdict:
         return ""
     if one.pairs and one.ties == one.pairs:
         return "no difference"
-    if one.interval is None or one.pairs < FEWEST_PAIRS:
+    if one.interval is None or one.documents < FEWEST_PAIRS:
         return "too few to tell"
     within = abs(one.interval.mean) <= max(one.noise or 0.0, min_difference)
     if within or round(one.interval.low, DIGITS) <= 0 <= round(one.interval.high, DIGITS):

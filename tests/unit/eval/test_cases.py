@@ -1,6 +1,7 @@
 """Cases are read strictly: what is wrong is named by line, and null differs from absent."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -50,6 +51,21 @@ def test_an_answer_of_null_is_unanswerable_and_an_absent_one_is_unknown(tmp_path
     assert [case.unanswerable for case in (null, absent, known)] == [True, False, False]
     assert null.answer is None
     assert absent.answer is None
+
+
+@pytest.mark.parametrize(
+    ("known", "expected"),
+    [
+        ({"relevant_docs": ("b.md", "a.md")}, "b.md"),
+        ({"relevance": {"none.md": 0.0, "some.md": 1.0, "all.md": 2.0}}, "all.md"),
+        ({"evidence": (Evidence(doc="a.pdf", page_index=0, text="It is."),)}, "a.pdf"),
+        ({"relevance": {"none.md": 0.0}}, None),
+    ],
+)
+def test_a_question_is_drawn_from_the_first_document_that_holds_its_answer(
+    known: dict[str, Any], expected: str | None
+) -> None:
+    assert Case(id="a", question="Q?", **known).drawn_from == expected
 
 
 def test_cases_keep_the_order_of_the_file_and_blank_lines_are_passed_over(tmp_path: Path) -> None:

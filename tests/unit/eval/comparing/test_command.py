@@ -1,15 +1,19 @@
 """`python -m eval compare` prints what a person decides by, and exits as CI wants it."""
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
+from xml.etree import ElementTree
 
 import pytest
 
 from eval.__main__ import main
-from eval.cells import scored
+from eval.cells import failed, not_applicable, scored
+from eval.rows import Row
 from eval.run_folder import SCORES, RunFolder, Scored
-from tests.fakes.runs import case
+from tests.fakes.runs import case, write_run
 from tests.unit.eval.comparing.pairs import questions, run
 
 GOOD, BAD = [1.0] * 40, [0.0] * 10 + [1.0] * 30
@@ -57,6 +61,27 @@ def test_a_worse_run_is_shown_from_the_verdict_down_to_the_answers(
     assert "A         Said by a of q00.\nB         Said by b of q00." in shown
 
 
+@pytest.mark.promise("E28")
+@pytest.mark.parametrize("outcome", ["declined", "failed"])
+def test_runs_without_a_single_score_are_shown_without_a_figure_that_is_none(
+    tmp_path: Path, outcome: Literal["declined", "failed"], capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked, answer = questions(12, relevant_docs=("one.md",)), "I don't know." if outcome == "declined" else None
+    rows = [Row(id=one.id, outcome=outcome, answer=answer, reason="none") for one in asked]
+    cells = {
+        one.id: {"retrieval": {"mrr": not_applicable("x")}, "answer": {"contains": failed("down")}} for one in asked
+    }
+    a, b = (str(write_run(tmp_path / name, asked, rows, cells).path) for name in "ab")
+
+    assert compare(a, b, "--fail-on", "contains", "--json", str(tmp_path / "c.json")) == 1
+    assert main(["report", b, "--against", a, "--out", str(tmp_path / "out")]) == 0
+
+    written = {path.name: path.read_text(encoding="utf-8") for path in (tmp_path / "out").iterdir()}
+    assert "report.html" in written
+    for text in (capsys.readouterr().out, (tmp_path / "c.json").read_text(), *written.values()):
+        assert not re.search(r"\bnan\b|\bNaN\b|\binf\b|Infinity", text)
+
+
 @pytest.mark.promise("G14")
 def test_the_gate_sets_the_exit_code(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     assert compare(*folders, "--fail-on", "doc@1") == 1
@@ -64,6 +89,22 @@ def test_the_gate_sets_the_exit_code(folders: tuple[str, str], capsys: pytest.Ca
 
     assert compare(*folders, "--fail-on", "replied") == 0
     assert compare(*folders, "--fail-on", "doc@1", "--min-difference", "0.3") == 0
+
+
+@pytest.mark.promise("G14")
+def test_the_gate_is_written_for_the_pages_of_ci_services(folders: tuple[str, str], tmp_path: Path) -> None:
+    gate = ("--fail-on", "doc@1", "--fail-on", "replied", "--junit", str(tmp_path / "gate.xml"))
+
+    assert compare(*folders, *gate) == 1
+    failed = ElementTree.parse(tmp_path / "gate.xml").getroot()
+    assert compare(folders[0], folders[0], *gate) == 0
+    passed = ElementTree.parse(tmp_path / "gate.xml").getroot()
+
+    for suite, why in ((failed, {"doc@1": "worse by 0.250"}), (passed, {})):
+        cases = {one.get("name"): one.find("failure") for one in suite.iter("testcase")}
+        assert list(cases) == ["doc@1", "replied"]
+        assert {name: one.get("message") for name, one in cases.items() if one is not None} == why
+        assert (suite.tag, suite.get("tests"), suite.get("failures")) == ("testsuite", "2", str(len(why)))
 
 
 def test_everything_is_in_the_json(folders: tuple[str, str], tmp_path: Path) -> None:
@@ -89,6 +130,8 @@ def test_everything_is_in_the_json(folders: tuple[str, str], tmp_path: Path) -> 
     [
         (["--fail-on", "doc"], "There is no metric 'doc'"),
         (["--json", "/nowhere/at/all.json"], "cannot be written"),
+        (["--junit", "/nowhere/at/all.xml", "--fail-on", "doc@1"], "cannot be written"),
+        (["--junit", "gate.xml"], "Add --fail-on METRIC."),
     ],
 )
 def test_a_foreseen_failure_is_one_line(

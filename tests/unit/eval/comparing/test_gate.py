@@ -15,7 +15,7 @@ GOOD = [1.0] * 40
 
 
 def failed(joined: Joined, *wanted: str) -> list[str]:
-    return failures(judge(joined), wanted_metrics(wanted, joined))
+    return [f"{name}: {why}" for name, why in failures(judge(joined), wanted_metrics(wanted, joined)).items()]
 
 
 @pytest.mark.parametrize(
@@ -41,6 +41,14 @@ def test_only_what_was_named_fails(tmp_path: Path) -> None:
 def test_too_few_pairs_fail(tmp_path: Path) -> None:
     assert failed(pair(tmp_path, {"doc@1": [1.0] * 9}, {"doc@1": [1.0] * 9}), "doc@1") == [
         "doc@1: too few to tell, 9 pairs"
+    ]
+
+
+def test_pairs_from_too_few_documents_fail(tmp_path: Path) -> None:
+    asked = [case(f"q{n:02}", f"{n}?", "Yes.", relevant_docs=(f"d{n % 3}.md",)) for n in range(40)]
+
+    assert failed(pair(tmp_path, {"doc@1": GOOD}, {"doc@1": GOOD}, asked), "doc@1") == [
+        "doc@1: too few to tell, 40 pairs from 3 documents"
     ]
 
 

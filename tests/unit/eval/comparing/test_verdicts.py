@@ -155,6 +155,31 @@ def test_each_category_has_its_own_interval(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("documents", "expected"), [(40, "worse"), (10, "worse"), (9, "too few to tell"), (1, "too few to tell")]
+)
+def test_questions_of_one_document_count_as_one_draw(tmp_path: Path, documents: int, expected: str) -> None:
+    asked = [case(f"q{n:02}", f"{n}?", "Yes.", relevant_docs=(f"d{n % documents}.md",)) for n in range(40)]
+
+    difference = of(judge(pair(tmp_path, {"doc@1": [1.0] * 40}, {"doc@1": [0.0] * 40}, asked)), "doc@1")
+
+    assert (difference.pairs, difference.documents, difference.verdict) == (40, documents, expected)
+    assert (difference.interval is None) == (documents == 1)
+
+
+def test_a_loss_within_few_of_the_documents_is_not_as_clear_as_in_as_many_questions(tmp_path: Path) -> None:
+    alone = [case(f"q{n:02}", f"{n}?", "Yes.") for n in range(60)]
+    shared = [case(f"q{n:02}", f"{n}?", "Yes.", relevant_docs=(f"d{n // 3}.md",)) for n in range(60)]
+    scores = {"doc@1": [1.0] * 60}, {"doc@1": [0.0] * 9 + [1.0] * 51}
+
+    by_question, by_document = (
+        of(judge(pair(tmp_path / name, *scores, asked)), "doc@1") for name, asked in (("a", alone), ("b", shared))
+    )
+
+    assert (by_question.verdict, by_document.verdict) == ("worse", "no real difference")
+    assert by_document.chance == pytest.approx(2 / 2**3, rel=0.1)
+
+
 def test_a_share_of_declined_questions_is_not_compared(tmp_path: Path) -> None:
     verdicts = judge(pair(tmp_path, {"abstention_precision": HALF}, {"abstention_precision": HALF}))
 

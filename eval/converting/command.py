@@ -1,17 +1,19 @@
 """`python -m eval convert SOURCE --to FORMAT --out PATH`: questions and runs in the formats of others, and back.
 
-Flow: questions, or a run's folder -> **here** -> files of TREC; a run of TREC and its questions -> **here** -> a run's
-folder, which `score`, `compare` and `report` take as any other.
+Flow: questions, or a run's folder -> **here** -> files of others; a run of TREC and its questions -> **here** -> a
+run's folder, which `score`, `compare` and `report` take as any other. `OF_RUNS` names the formats of runs.
 """
 
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from errors import RagError
 from eval.cases import BadCasesError, Case, case_lines
+from eval.converting.inspect_log import log_json
+from eval.converting.trec_rag import answer_lines
 from eval.metrics import distinct_docs
 from eval.questions import trec
 from eval.questions.formats import OWN
@@ -24,11 +26,25 @@ from settings import Settings
 RANKED_FIELDS = {"id", "question", "category", "relevance", "relevant_docs"}
 
 
+def _rankings(folder: RunFolder) -> str:
+    return trec.run_lines(
+        {name: [doc for doc in distinct_docs(row.passages) if doc] for name, row in folder.rows().items()}
+    )
+
+
+OF_RUNS: Mapping[str, Callable[[RunFolder], str]] = {TREC: _rankings, "inspect": log_json, "autojudge": answer_lines}
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     add_question_arguments(parser, required=False)
     parser.add_argument("--run", type=Path, metavar="PATH", help="a run's folder, or a TREC run")
-    parser.add_argument("--to", choices=(OWN.name, TREC), default=OWN.name, help="what to write (default: %(default)s)")
+    parser.add_argument(
+        "--to",
+        choices=(OWN.name, *OF_RUNS),
+        default=OWN.name,
+        help=f"what to write: questions as {OWN.name} or {TREC}, a run as any other (default: %(default)s)",
+    )
     parser.add_argument("--out", type=Path, required=True, metavar="PATH", help="file or folder")
     parser.add_argument(
         "--documents", type=Path, metavar="FILE", help="also write the documents that come with the questions"
@@ -55,6 +71,8 @@ def run(arguments: argparse.Namespace, _settings: Settings) -> int:
 def _questions(arguments: argparse.Namespace) -> str:
     if arguments.questions is None:
         raise RagError("There is nothing to convert.", "Name questions, or a run by --run.", "not_converted")
+    if arguments.to not in (OWN.name, TREC):
+        raise RagError(f"Questions are not written as {arguments.to}.", "Name a run by --run.", "not_converted")
     cases, out = questions_of(arguments), arguments.out
     if arguments.documents:
         rows = documents_of(arguments.questions, arguments.format).items()
@@ -79,11 +97,10 @@ def _run(arguments: argparse.Namespace) -> str:
             )
         return _foreign(arguments)
     if arguments.to == OWN.name:
-        raise RagError(f"{arguments.run} is a run of Treeline already.", f"Give --to {TREC}.", "not_converted")
-    rows = source.rows()
-    rankings = {name: [doc for doc in distinct_docs(row.passages) if doc] for name, row in rows.items()}
-    replace_file(arguments.out, trec.run_lines(rankings))
-    return f"{len(rows)} replies"
+        remedy = f"Give --to {', '.join(OF_RUNS)}."
+        raise RagError(f"{arguments.run} is a run of Treeline already.", remedy, "not_converted")
+    replace_file(arguments.out, OF_RUNS[arguments.to](source))
+    return f"{len(source.rows())} replies"
 
 
 def _foreign(arguments: argparse.Namespace) -> str:
