@@ -376,6 +376,9 @@ class RetrievalSettings(Group):
         None, ge=1, le=200, description="Passages per document, at most; no limit if unset."
     )
     merge: bool = Field(True, description="Merge leaves into larger passages; `false` returns leaves.")
+    prefer_newest: bool = Field(
+        True, description="Read the newest edition first of documents whose names differ in dates or versions alone."
+    )
 
 
 class RerankSettings(Group):

@@ -189,7 +189,7 @@ function Notes({ warnings }) {
 function Place({ place, open, shown }) {
   const path = (place.headings ?? []).filter((heading) => heading !== place.title).join(" › ");
   return html`<button class="place" onClick=${open} aria-pressed=${String(same(shown, place))}>
-    <strong>${place.number ? `${place.number}. ` : ""}${place.title}${place.corpus && html` <small>${place.corpus}</small>`}${path && html` <small>${path}</small>`}</strong><span dir="auto">${place.quote}</span></button>`;
+    <strong>${place.number ? `${place.number}. ` : ""}${place.title}${place.date && html` <small>${place.date}</small>`}${place.corpus && html` <small>${place.corpus}</small>`}${path && html` <small>${path}</small>`}</strong><span dir="auto">${place.quote}</span></button>`;
 }
 
 const absolute = (url) => new URL(url, location).href;
