@@ -296,6 +296,9 @@ class IngestSettings(Group):
         description="Read files that have further names (hard links) too, although one of them may lie in a folder "
         "that is not to be read.",
     )
+    private_addresses: bool = Field(
+        False, description="Fetch web pages from addresses of private networks and of this machine too."
+    )
     max_upload_mb: int = Field(
         512,
         ge=0,
