@@ -297,6 +297,9 @@ class IngestSettings(Group):
         description="Read files that have further names (hard links) too, although one of them may lie in a folder "
         "that is not to be read.",
     )
+    private_addresses: bool = Field(
+        False, description="Fetch web pages from addresses of private networks and of this machine too."
+    )
     max_upload_mb: int = Field(
         512,
         ge=0,
@@ -377,6 +380,9 @@ class RetrievalSettings(Group):
         None, ge=1, le=200, description="Passages per document, at most; no limit if unset."
     )
     merge: bool = Field(True, description="Merge leaves into larger passages; `false` returns leaves.")
+    prefer_newest: bool = Field(
+        True, description="Read the newest edition first of documents whose names differ in dates or versions alone."
+    )
 
 
 class RerankSettings(Group):

@@ -29,6 +29,7 @@ COMMANDS = {
     "restore": "bring a saved corpus back",
     "retry-failed": "read again only what could not be read",
 }
+WEB = ("http://", "https://")
 INGEST = "Bring documents into a corpus. The same command again brings in only what changed since."
 
 
@@ -36,14 +37,14 @@ def main(argv: Sequence[str] | None = None, prog: str = "python -m ingestion") -
     """Find the command, parse its arguments, run it, translate its errors."""
     words = list(sys.argv[1:] if argv is None else argv)
     name = words.pop(0) if words and words[0] in COMMANDS else None
-    if name is None and words and not words[0].startswith("-") and not Path(words[0]).exists():
+    if name is None and words and not words[0].startswith(("-", *WEB)) and not Path(words[0]).exists():
         # Before its options are read, which are those of the command that is meant.
         return run_command(lambda: _refuse(words[0], prog), json_lines="--json" in words)
     # By name, so that each start imports one command's libraries only.
     command = importlib.import_module(f"ingestion.commands.{name.replace('-', '_') if name else 'ingest'}")
     parser = argparse.ArgumentParser(
         prog=f"{prog} {name}" if name else prog,
-        usage=None if name else "%(prog)s PATH [options]\n       %(prog)s COMMAND [options]",
+        usage=None if name else "%(prog)s PATH|URL... [options]\n       %(prog)s COMMAND [options]",
         description=COMMANDS[name].capitalize() + "." if name else INGEST,
         epilog=None if name else _commands(prog),
         formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -120,8 +120,10 @@ def _print_end(done: Done, steps: Sequence[str]) -> None:
     print("" if done.answer else reason)
     for text in steps:
         print(text, file=sys.stderr)
-    for number, title, place in dict.fromkeys((c.number, c.title, c.url or _place(c)) for c in done.citations):
-        print(f"  [{number}] {title} - {place}")
+    for number, title, day, place in dict.fromkeys(
+        (c.number, c.title, c.date, c.url or _place(c)) for c in done.citations
+    ):
+        print(f"  [{number}] {title}{day and f' ({day})'} - {place}")
     if done.nearest:
         print("\nIt may also stand here:" if done.answer else "\nClosest passages:")
     for one in done.nearest:

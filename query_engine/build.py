@@ -483,7 +483,8 @@ class Engines:
         answer = self._settings.answer
         documents = stored_documents(corpus.documents)
         embedder = FollowedEmbedding(lambda: [self._loaded(self.embeddings.recorded(one)) for one in corpus.models()])
-        reader = LeafReader(self.passage_reader, documents, corpus.lexical_index, embedder)
+        newest = self._settings.retrieval.prefer_newest
+        reader = LeafReader(self.passage_reader, documents, corpus.lexical_index, embedder, prefer_newest=newest)
         quoting = ExtractiveSynthesizer(reader)
         settings = self._settings
         # A language model decides itself whether the passages answer.

@@ -12,6 +12,7 @@ from typing import Any
 from llama_index.core.base.embeddings.base import BaseEmbedding
 
 from index.corpus import Corpus
+from query_engine.question.newest import naming_dates
 from query_engine.retrieval.hybrid import LeafRetriever
 from query_engine.retrieval.merging.retriever import MergingRetriever
 from query_engine.retrieval.pipeline import RetrievalPipeline
@@ -102,4 +103,5 @@ class CorpusSearch:
         warnings += found.warnings
         for warning in warnings:
             logger.warning("A stage was left out: %s", warning)
-        return Retrieval(found.passages, {"retrieve": ms_since(started), **found.timings_ms}, warnings, found.left_out)
+        passages, left_out = (naming_dates(question, some) for some in (found.passages, found.left_out))
+        return Retrieval(passages, {"retrieve": ms_since(started), **found.timings_ms}, warnings, left_out)

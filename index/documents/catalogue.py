@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from index.documents.filters import list_of, text_of, where
 from index.documents.integrity import leaf_places
 from index.documents.store import Metadata
-from index.documents.tables import batches, documents, failures_named
+from index.documents.tables import batches, documents, failures_named, texts
 
 LARGEST = 5
 MOST_TOPICS = 100
@@ -46,6 +46,7 @@ class DocumentBrief:
         leaves: number of its leaves.
         chars: length of its text.
         ingested_at: ISO 8601, UTC.
+        duplicate_of: the first document, by its id, with the same text; None if this one is the first.
     """
 
     doc_id: str
@@ -57,6 +58,7 @@ class DocumentBrief:
     chars: int
     ingested_at: str
     metadata: Metadata
+    duplicate_of: str | None
 
     @property
     def newest_place(self) -> str:
@@ -237,8 +239,18 @@ class Catalogue:
             return list(connection.execute(query))
 
 
+_own, _same, _first = texts.alias(), texts.alias(), documents.alias()
+_DUPLICATE_OF = (
+    sa.select(sa.func.min(_first.c.doc_id))
+    .select_from(
+        _own.join(_same, _same.c.text_hash == _own.c.text_hash).join(_first, _first.c.version == _same.c.version)
+    )
+    .where(_own.c.version == documents.c.version, _first.c.doc_id < documents.c.doc_id)
+    .scalar_subquery()
+)
 _BRIEF = sa.select(
     *(documents.c[name] for name in ("doc_id", "title", "url", "source", "content_type", "ingested_at", "metadata")),
     documents.c.leaf_count.label("leaves"),
     sa.func.length(documents.c.text).label("chars"),
+    _DUPLICATE_OF.label("duplicate_of"),
 )

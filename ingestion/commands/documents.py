@@ -102,6 +102,8 @@ def _ask_service(service: "ServiceClient", name: str, arguments: argparse.Namesp
 def _print_page(page: dict[str, Any]) -> None:
     for brief in page["documents"]:
         print(f"{brief['leaves']:>6} leaves {brief['chars']:>9,} chars  {brief['doc_id']}  ({brief['title']})")
+        if brief["duplicate_of"]:
+            print(f"{'':>7}the same text as {brief['duplicate_of']}")
         for reason in brief["unread"]:
             print(f"{'':>7}{reason}")
     if page["next"]:

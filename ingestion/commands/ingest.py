@@ -10,18 +10,26 @@ import threading
 from dataclasses import replace
 from pathlib import Path
 
-from errors import CorpusLockedError
+from errors import CorpusLockedError, UnreadableError
 from index.build import Embeddings
+from index.corpus import check_corpus_name
+from index.disk import private_folder
 from index.documents.store import Metadata
+from index.layout.lock import check_free
 from ingestion.build import ingest
 from ingestion.commands.options import add_corpus, add_json_lines, corpus_of, count, service_of
 from ingestion.console.follow import follow_watched
 from ingestion.console.watch import watch
 from ingestion.folder_changes import watchable
 from ingestion.schema import RunOptions, Summary, Tell
+from ingestion.uploads import ROOT_NAME, Uploads
 from settings import RAY_ADDRESS, Settings
 
 Scalar = str | int | float | bool
+# Options that addresses of web pages have no use for.
+FOLDERS_ONLY = ("root", "dry_run", "prune", "watch", "rebuild", "ray")
+WEB = ("http://", "https://")
+SHOWN_REASONS = 3
 UNITS_S = {"m": 60, "h": 3600, "d": 86_400}
 
 
@@ -29,6 +37,15 @@ def parse(parser: argparse.ArgumentParser, argv: list[str]) -> argparse.Namespac
     """Read the arguments and refuse those that contradict each other."""
     _add_arguments(parser)
     arguments = parser.parse_args(argv)
+    paths = [Path(one) for one in arguments.places if not one.startswith(WEB)]
+    arguments.addresses = [one for one in arguments.places if one.startswith(WEB)]
+    arguments.path = paths[0] if paths else None
+    fetches = bool(arguments.addresses or arguments.sitemap)
+    if len(paths) != (not fetches):
+        parser.error("one PATH is required, or else addresses of web pages")
+    for name in FOLDERS_ONLY if fetches else ():
+        if getattr(arguments, name):
+            parser.error(f"--{name.replace('_', '-')} cannot be used with addresses")
     alone = [(one, other) for one in ("watch", "every") for other in ("rebuild", "dry_run", "limit", "ray")]
     alone.append(("watch", "every"))
     for one, other in (("rebuild", "dry_run"), ("rebuild", "prune"), ("prune", "limit"), *alone):
@@ -56,9 +73,12 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     share = settings.ingest.max_skipped_share
 
     def work(options: RunOptions, tell: Tell, stop: threading.Event, embeddings: Embeddings | None = None) -> Summary:
+        folder, failed = path, list[dict[str, str]]()
+        if folder is None:
+            folder, options, failed = _fetched(arguments, settings, options, stop)
         try:
-            return ingest(
-                path,
+            summary = ingest(
+                folder,
                 settings,
                 corpus=corpus,
                 options=options,
@@ -68,10 +88,12 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
                 stop=stop,
             )
         except CorpusLockedError as error:
-            if arguments.rebuild or arguments.ray:
+            if arguments.rebuild or arguments.ray or path is None:
                 raise
             with service_of(error, settings) as service:
                 return service.ingest(path, corpus, options, on_progress=tell, stop=stop)
+        summary.failed += failed
+        return summary
 
     def show(summary: Summary) -> None:
         print(json.dumps(summary.to_dict()), flush=True)
@@ -95,6 +117,29 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     return follow_watched(
         path, bring, show, every_s=arguments.every, json_lines=arguments.json_lines, max_skipped_share=share
     )
+
+
+def _fetched(
+    arguments: argparse.Namespace, settings: Settings, options: RunOptions, stop: threading.Event
+) -> tuple[Path, RunOptions, list[dict[str, str]]]:
+    """Fetch pages into the corpus's uploads; return their folder, the run that reads them, and what failed.
+
+    Raises:
+        UnreadableError: no page could be fetched.
+        CorpusError: the corpus is held by another process, which would not see the files.
+    """
+    from ingestion.web_pages import WebPages  # noqa: PLC0415  # httpx takes its time to import
+
+    corpus = corpus_of(arguments, settings)
+    check_corpus_name(corpus)
+    check_free(settings.index.dir / corpus)
+    folder = Uploads(settings).folder(corpus)
+    private_folder(folder)
+    with WebPages(settings.ingest, stop) as pages:
+        names, failed = pages.store(arguments.addresses, arguments.sitemap, folder, options.limit)
+    if not names and failed:
+        raise UnreadableError("No page was fetched.", " ".join(one["reason"] for one in failed[:SHOWN_REASONS]))
+    return folder, replace(options, root_name=ROOT_NAME, files=names), failed
 
 
 def pause_s(text: str) -> float:
@@ -150,10 +195,13 @@ def ray_address(text: str) -> str:
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "path",
-        type=Path,
-        metavar="PATH",
-        help="a folder, or one file. A folder that is called like a command is written ./doctor",
+        "places",
+        nargs="*",
+        metavar="PATH|URL",
+        help="a folder, or one file; or addresses of web pages. A folder called like a command is written ./doctor",
+    )
+    parser.add_argument(
+        "--sitemap", action="append", default=[], metavar="URL", help="fetch the pages that this sitemap lists"
     )
     add_corpus(parser)
     parser.add_argument(

@@ -6,7 +6,8 @@ reads them.
 
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
+from datetime import datetime
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -98,7 +99,7 @@ def join_pages(pages: list[str]) -> tuple[str, tuple[int, ...]]:
 
 
 def _extract(data: bytes, *, ocr: bool) -> tuple[list[WrittenPage], str, list[Line], Metadata, list[int]]:
-    """Return (the pages, title in the metadata or "", lines of the first page, what OCR says, pages only OCR reads)."""
+    """Return (the pages, title in the metadata or "", lines of the first page, metadata, pages only OCR reads)."""
     try:
         document = pypdfium2.PdfDocument(data)
         document.init_forms()
@@ -108,6 +109,7 @@ def _extract(data: bytes, *, ocr: bool) -> tuple[list[WrittenPage], str, list[Li
         raise UnreadableError("This is not a PDF, or a damaged one.", "Repair it or export it again.") from error
     with document:
         title = one_line(document.get_metadata_value("Title"))
+        metadata = _date(document)
         read: list[_ReadPage] = []
         growth = Growth()  # many pages can be one
         last: NamedTable | None = None  # a table that ends the page before
@@ -128,8 +130,17 @@ def _extract(data: bytes, *, ocr: bool) -> tuple[list[WrittenPage], str, list[Li
         first_page = read[0].lines if read else []
         scans = [number for number, page in enumerate(read) if page.may_be_scan and _has_objects(document, number)]
         if ocr:
-            return pages, title, first_page, _recognize(document, pages, scans), []
-        return pages, title, first_page, {}, [number + 1 for number in scans]
+            return pages, title, first_page, metadata | _recognize(document, pages, scans), []
+        return pages, title, first_page, metadata, [number + 1 for number in scans]
+
+
+def _date(document: pypdfium2.PdfDocument) -> Metadata:
+    """Return the day on which a PDF was made, else changed last, as `date`; nothing if it names none."""
+    for name in ("CreationDate", "ModDate"):
+        with suppress(ValueError):
+            day = datetime.strptime(document.get_metadata_value(name).removeprefix("D:")[:8], "%Y%m%d").date()
+            return {"date": day.isoformat()}
+    return {}
 
 
 def _has_objects(document: pypdfium2.PdfDocument, number: int) -> bool:

@@ -57,7 +57,7 @@ def measure(
     if is_multilingual(embedder):
         similarity += WITHIN
     weights = question_weights(question, words)
-    held = [frozenset(words.terms(f"{passage.title}\n{passage.text}")) for passage in read]
+    held = [frozenset(words.terms(f"{passage.name}\n{passage.text}")) for passage in read]
     best = reading.windows[0] if reading.windows else None
     return Features(
         near=best.similarity if best else similarity,

@@ -32,7 +32,7 @@ def missing_words(
     """
     if question_language(asked) != "en":
         return ()
-    held = {term for passage in passages for term in corpus_words.terms(f"{passage.title}\n{passage.text}")}
+    held = {term for passage in passages for term in corpus_words.terms(f"{passage.name}\n{passage.text}")}
     typed: dict[str, str] = {}
     for word in map(_without_ending, _WORD.findall(asked)):
         terms = corpus_words.terms(word)

@@ -19,7 +19,7 @@ from query_engine.schema.passage import DocumentKey, Passage
 
 # Reading a leaf takes some 5 ms on two cores. The best of the ranking are read, then the most similar of the
 # others: a question in other words than the text finds its passage by meaning alone.
-RANKED_LEAVES, NEAREST_LEAVES = 5, 2
+RANKED_LEAVES, NEAREST_LEAVES, EDITION_LEAVES = 5, 2, 2
 WINDOW_CHARS = 850
 # Of leaves from a search by words alone, or by a service that tells none.
 UNKNOWN_SIMILARITY = 0.3
@@ -46,7 +46,10 @@ class PreparedLeaf:
 
 
 def prepared_leaves(passages: Sequence[Passage], document_of: DocumentOf) -> Iterator[PreparedLeaf]:
-    """Yield the best `RANKED_LEAVES` leaves, best first, and the `NEAREST_LEAVES` nearest others; no text twice."""
+    """Yield the best `RANKED_LEAVES` leaves, best first, and the `NEAREST_LEAVES` nearest others; no text twice.
+
+    And `EDITION_LEAVES` of other editions of their documents.
+    """
     found = [(hit, passage) for passage in passages for hit in _hits(passage)]
     found.sort(key=lambda one: -one[0].score)
     # What names the asked part number is read, what names another one is not.
@@ -57,6 +60,19 @@ def prepared_leaves(passages: Sequence[Passage], document_of: DocumentOf) -> Ite
     yield from islice(_unread(ranked, read, document_of), RANKED_LEAVES)
     others = sorted(ranked, key=lambda one: -_similarity(one[1][0]))
     yield from islice(_unread(others, read, document_of), NEAREST_LEAVES)
+    editions = _of_other_editions(found, {document for document, _ in read})
+    yield from islice(_unread(editions, read, document_of), EDITION_LEAVES)
+
+
+def _of_other_editions(
+    found: Sequence[tuple[LeafHit, Passage]], read: set[DocumentKey]
+) -> Iterator[tuple[int, tuple[LeafHit, Passage]]]:
+    """Yield the best leaf of each other edition of the documents that were read, with its rank."""
+    editions = {passage.document: passage.edition for _, passage in found if passage.document in read}.values()
+    for rank, (hit, passage) in enumerate(found):
+        if passage.document not in read and any(map(passage.edition.is_beside, editions)):
+            read.add(passage.document)
+            yield rank, (hit, passage)
 
 
 def _unread(
@@ -70,7 +86,7 @@ def _unread(
             continue
         places = _widened(layout, leaf)
         read.update((passage.document, layout.units[place].start) for place in places)
-        yield PreparedLeaf(rank, passage, _similarity(hit), layout, places, passage_text(passage.title, layout, places))
+        yield PreparedLeaf(rank, passage, _similarity(hit), layout, places, passage_text(passage.name, layout, places))
 
 
 def _similarity(hit: LeafHit) -> float:

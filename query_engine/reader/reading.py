@@ -8,6 +8,7 @@ answer is there, `synthesis/extractive.py` quotes it: both take the same reading
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
+from typing import TypeVar
 
 import numpy as np
 from cachetools import LRUCache
@@ -15,8 +16,9 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 
 from index.embedding.cached import is_multilingual
 from index.lexical.language import plain_language, question_language
+from query_engine.question.newest import newest_first
 from query_engine.reader.foreign import ACROSS, WITHIN, reader_share
-from query_engine.reader.leaves import NEAREST_LEAVES, RANKED_LEAVES, DocumentOf, prepared_leaves
+from query_engine.reader.leaves import EDITION_LEAVES, NEAREST_LEAVES, RANKED_LEAVES, DocumentOf, prepared_leaves
 from query_engine.reader.model import PassageReader, PassageText, Scores
 from query_engine.reader.ranking import Ranked, judged_by_similarity, judged_by_words, ranked_units
 from query_engine.reader.section import asked_section
@@ -29,12 +31,13 @@ from query_engine.text.term_weights import CorpusWords
 # The gate and the synthesizer read the same passages.
 REMEMBERED_READINGS = 8
 # What several searches for one question, and for its parts, find.
-REMEMBERED_SCORES = REMEMBERED_READINGS * (RANKED_LEAVES + NEAREST_LEAVES)
+REMEMBERED_SCORES = REMEMBERED_READINGS * (RANKED_LEAVES + NEAREST_LEAVES + EDITION_LEAVES)
 # Windows are grown around this many of the likeliest units, and the best of them compared with the question: comparing
 # six takes a tenth more CPU and finds no more answers over five sets.
 GROWN_UNITS, COMPARED_WINDOWS = 5, 4
 # How many units of leaves in another language than the question's are embedded: about four leaves' worth.
 FOREIGN_UNITS = 24
+U = TypeVar("U", ReadUnit, ReadWindow)
 # The question, and of each passage its document, its node (which changes with the document's text), place, score, text.
 _Asked = tuple[str, tuple[tuple[str, str, int, float, str], ...]]
 
@@ -63,6 +66,7 @@ class LeafReader:
         words: the corpus's terms and their rarity.
         embedder: compares windows with the question; without one, the similarity of their leaves is used.
         max_chars: of a window, see `window.MAX_CHARS`.
+        prefer_newest: of editions that answer equally well the newest comes first.
     """
 
     def __init__(
@@ -72,12 +76,15 @@ class LeafReader:
         words: CorpusWords,
         embedder: BaseEmbedding | None = None,
         max_chars: int = MAX_CHARS,
+        *,
+        prefer_newest: bool = True,
     ) -> None:
         self._reader = reader
         self._document_of = document_of
         self._words = words
         self._embedder = embedder
         self._max_chars = max_chars
+        self._prefer_newest = prefer_newest
         self._remembered: LRUCache[_Asked, Reading] = LRUCache(REMEMBERED_READINGS)
         self._scores: LRUCache[tuple[str, PassageText], Scores] = LRUCache(REMEMBERED_SCORES)
         self._lock = Lock()
@@ -129,7 +136,9 @@ class LeafReader:
         ranked = ranked_units(question, leaves, words)
         windows = _windows(ranked, self._max_chars)
         if self._embedder is not None and (share == 1 or multilingual):  # the packaged embedder knows English
-            windows = _compared(question, windows[:COMPARED_WINDOWS], self._embedder)
+            windows = _compared(question, _with_editions(windows, COMPARED_WINDOWS), self._embedder)
+        if self._prefer_newest:
+            windows = _newest_leading(question, windows)
         if ranked.units and (section := asked_section(question, ranked.units[0], words)):
             windows = (ReadWindow(section, (section.best,), windows[0].similarity), *windows)
         return Reading(leaves, ranked.units, windows)
@@ -175,11 +184,24 @@ def _windows(ranked: Ranked, max_chars: int) -> tuple[ReadWindow, ...]:
     """
     by_key = {one.key: one for one in ranked.units}
     found: dict[tuple[DocumentKey, int, int], Window] = {}
-    for one in ranked.units[:GROWN_UNITS]:
+    for one in _with_editions(ranked.units, GROWN_UNITS):
         for window in (window_without(each, ranked.ruled_out) for each in windows_around(one, max_chars)):
             found.setdefault((one.leaf.passage.document, window.start, window.end), window)
     read = (ReadWindow(one, units_inside(one, by_key), one.best.leaf.similarity) for one in found.values())
     return tuple(sorted(read, key=lambda one: -one.worth))
+
+
+def _with_editions(found: Sequence[U], count: int) -> list[U]:
+    """Return the first `count`, and the best of other editions of their documents, `EDITION_LEAVES` at most."""
+    first = list(found[:count])
+    documents = {one.passage.document for one in first}
+    others: list[U] = []
+    for one in found[count:]:
+        edition = one.passage.edition
+        if one.passage.document not in documents and any(edition.is_beside(each.passage.edition) for each in first):
+            documents.add(one.passage.document)
+            others.append(one)
+    return first + others[:EDITION_LEAVES]
 
 
 def _compared(question: str, windows: Sequence[ReadWindow], embedder: BaseEmbedding) -> tuple[ReadWindow, ...]:
@@ -191,6 +213,13 @@ def _compared(question: str, windows: Sequence[ReadWindow], embedder: BaseEmbedd
         for one, cosine in zip(windows, near, strict=True)
     )
     return tuple(sorted(compared, key=lambda one: -one.worth))
+
+
+def _newest_leading(question: str, windows: Sequence[ReadWindow]) -> tuple[ReadWindow, ...]:
+    """Return the windows; of those in editions of the best one's document that answer too, the newest comes first."""
+    alike = [*windows[:1], *(one for one in windows[1:] if one.updates(windows[0]))]
+    leading = newest_first(question, alike, lambda one: one.passage.edition)[:1]
+    return (*leading, *(one for one in windows if one not in leading))
 
 
 def _below_headings(window: Window) -> str:

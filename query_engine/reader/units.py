@@ -82,6 +82,11 @@ class ReadUnit:
         return self.leaf.layout.units[self.place]
 
     @property
+    def passage(self) -> Passage:
+        """The one that it was found in."""
+        return self.leaf.passage
+
+    @property
     def key(self) -> tuple[DocumentKey, int]:
         """Its document and its offset there: the same for two leaves that overlap."""
         return self.leaf.passage.document, self.unit.start
@@ -107,5 +112,5 @@ def with_context(leaf: ReadLeaf, place: int, *, continued: bool = True) -> str:
     """
     layout = leaf.layout
     before = layout.texts_before(place, continued=continued)
-    above = (leaf.passage.title, *layout.headings(place), *before)
+    above = (leaf.passage.name, *layout.headings(place), *before)
     return "\n".join((*above, layout.words(place)))

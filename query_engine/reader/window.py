@@ -13,7 +13,7 @@ from index.documents.structure import Block
 from query_engine.reader.layout import Layout, same_group
 from query_engine.reader.table import Named, shown_table, tables_of
 from query_engine.reader.units import ReadUnit
-from query_engine.schema.passage import DocumentKey
+from query_engine.schema.passage import DocumentKey, Passage
 from query_engine.text.dictionary import in_dictionary
 from query_engine.text.markdown_escape import fenced, without_effects
 from query_engine.text.words import WORD
@@ -27,6 +27,8 @@ LENGTHS = (0.0, 0.35, 0.7, 1.0)
 SCORE_WEIGHT, SIMILARITY_WEIGHT, WORDS_WEIGHT, LENGTH_WEIGHT = 0.43, 6.5, 2.1, 0.88
 # Units whose log-odds are this close to the window's best are marked as answering.
 MARKED_WITHIN = 1.0
+# A window of another edition whose worth is lower by more than this is about something else.
+UPDATED_WITHIN = 3.0
 FENCES = ("```", "~~~")
 
 
@@ -126,6 +128,21 @@ class ReadWindow:
     def score(self) -> float:
         """Mean log-odds that its units answer."""
         return sum(one.score for one in self.units) / len(self.units)
+
+    @property
+    def passage(self) -> Passage:
+        """The one that its best unit was found in."""
+        return self.window.best.passage
+
+    def answers_like(self, other: "ReadWindow") -> bool:
+        """Whether it answers as well as another one, or better."""
+        return self.score >= other.score - MARKED_WITHIN
+
+    def updates(self, other: "ReadWindow") -> bool:
+        """Whether it answers too, in another edition: in other words, as what has changed is announced."""
+        mine, others = (max(unit.score for unit in one.units) for one in (self, other))
+        answers = mine >= min(0.0, others - MARKED_WITHIN) and self.worth >= other.worth - UPDATED_WITHIN
+        return answers and self.passage.edition.is_beside(other.passage.edition)
 
     @property
     def marks(self) -> tuple[tuple[int, int], ...]:

@@ -1,4 +1,4 @@
-"""Find what the corpus holds several times only once.
+"""Find what the corpus holds several times only once, and of editions of one thing the newest first.
 
 Flow: dense and lexical search (`hybrid.py`) -> **here** -> fusion; and again once leaves are scored. Pure but for the
 look-up of documents.
@@ -9,9 +9,12 @@ scored, because their titles and neighbours differ; then the best one stays.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 
+from index.documents.edition import edition
 from index.documents.span_tree import node_id, split_node_id
 from index.documents.store import DocumentStore, StoredDocument
+from query_engine.question.newest import newest_first
 from query_engine.schema.hit import LeafHit
 
 Search = Callable[[int], Sequence[tuple[str, float]]]
@@ -21,6 +24,8 @@ WIDER = 4
 MOST_TIMES = 16
 # Scores of equal leaves in documents with similar names differ by rounding only.
 EQUAL_SCORE = 1e-6
+# An edition whose best leaf is worth so much less than another one's is about something else.
+NEAR_SCORE = 0.1
 
 
 def search_distinct(
@@ -59,6 +64,31 @@ def without_repeats(hits: Sequence[LeafHit], documents: Mapping[str, StoredDocum
         shown.add(split_node_id(best.node_id)[0])
         kept.append(best)
     return kept
+
+
+def editions_in_order(question: str, hits: Sequence[LeafHit], documents: Mapping[str, StoredDocument]) -> list[LeafHit]:
+    """Return the hits, best first, the best leaves of a series' editions in the order in which these are to be read.
+
+    They change places and scores, so that scores still fall.
+    """
+    best: dict[str, int] = {}
+    by_series: dict[str, list[str]] = {}
+    for place, hit in enumerate(hits):
+        best.setdefault(split_node_id(hit.node_id)[0], place)
+    held = ((version, documents[version]) for version in best if version in documents)
+    editions = {version: edition(one.title, one.doc_id, one.metadata) for version, one in held}
+    for version, found in editions.items():
+        for series in found.marks:
+            by_series.setdefault(series, []).append(version)
+    ordered, moved = list(hits), set[str]()
+    for versions in by_series.values():
+        least = hits[best[versions[0]]].score - NEAR_SCORE
+        near = [version for version in versions if hits[best[version]].score >= least and version not in moved]
+        near = [one for one in near if any(editions[one].is_beside(editions[other]) for other in near)]
+        for version, first in zip(near, newest_first(question, near, editions.__getitem__), strict=True):
+            ordered[best[version]] = replace(hits[best[first]], score=hits[best[version]].score)
+        moved.update(near)
+    return ordered
 
 
 def _of_originals(

@@ -26,7 +26,7 @@ from index.lexical.language import question_language
 from index.lexical.tantivy_index import MAX_FREQUENCY_FACTOR, LexicalIndex, search_words
 from query_engine.question.exact import leaves_naming, named_shares
 from query_engine.question.identifiers import Identifier, has_one_dot, identifiers
-from query_engine.retrieval.copies import Search, search_distinct, without_repeats
+from query_engine.retrieval.copies import Search, editions_in_order, search_distinct, without_repeats
 from query_engine.retrieval.fusion import Candidates, fuse_plainly, identified_first, score_leaves
 from query_engine.schema.hit import LeafHit
 from query_engine.schema.query import Query, Vector
@@ -83,7 +83,10 @@ class LeafRetriever(BaseRetriever):
         found, embedding = self._find(query)
         share = self._options.dense_share
         scored = score_leaves(found) if share is None else fuse_plainly(found, share)
-        hits = without_repeats(identified_first(scored, found.named), found.documents)
+        scored = identified_first(scored, found.named)
+        if self._options.prefer_newest:
+            scored = editions_in_order(query.text, scored, found.documents)
+        hits = without_repeats(scored, found.documents)
         if embedding is not None and found.dense:
             distant = [hit for hit in hits if "dense" not in hit.scores]
             vectors = self._corpus.vectors.fetch([hit.node_id for hit in distant]) if distant else {}

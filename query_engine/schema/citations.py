@@ -89,6 +89,7 @@ class Citations:
                 passage.title,
                 marks,
                 passage.corpus,
+                passage.edition.date,
             ),
         )
         return number

@@ -66,6 +66,7 @@ class Citation:
         url: the document's own address, or None: views then link to this service's document page.
         marks: the stretches `[start, end)` of the document that answer; empty if the whole quote does.
         corpus: that the document is from, where several were asked; else empty.
+        date: when the document was written, see `Edition.date`; empty if nobody says.
     """
 
     number: int
@@ -78,6 +79,7 @@ class Citation:
     title: str
     marks: tuple[tuple[int, int], ...] = ()
     corpus: str = ""
+    date: str = ""
 
     @property
     def document(self) -> DocumentKey:

@@ -6,6 +6,7 @@ Flow: made by `retrieval/merging/group.py`, read by everything after it. A pure 
 from dataclasses import dataclass, field
 from typing import Any
 
+from index.documents.edition import Edition, edition
 from query_engine.schema.hit import LeafHit
 
 DocumentKey = tuple[str, str]
@@ -34,6 +35,7 @@ class Passage:
         chunk_index: ordinal of the passage's first leaf in the document, from 0.
         metadata: the document's own.
         corpus: that the document is from, where several were asked; else empty.
+        asked_date: what the question says of when the document was written; empty if it says nothing, or another date.
     """
 
     node_id: str
@@ -56,11 +58,22 @@ class Passage:
     chunk_index: int = 0
     metadata: dict[str, Any] = field(default_factory=dict)
     corpus: str = ""
+    asked_date: str = ""
+
+    @property
+    def name(self) -> str:
+        """Its document's title, and below it the date if the question names that."""
+        return f"{self.title}\n{self.asked_date}" if self.asked_date else self.title
 
     @property
     def document(self) -> DocumentKey:
         """Names its document."""
         return self.corpus, self.doc_id
+
+    @property
+    def edition(self) -> Edition:
+        """Which edition its document is, and when that was written."""
+        return edition(self.title, self.doc_id, self.metadata)
 
     def overlaps(self, other: "Passage") -> bool:
         """Whether both hold some text of the same document in common."""

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from query_engine.schema.passage import Passage
 
-# Metadata that says when a document was written, the first that is there.
-DATES = ("date", "published", "modified", "updated")
 MAX_HEADER_CHARS = 300
 
 
@@ -30,9 +28,7 @@ class Source:
     def header(self) -> str:
         """One line: title, headings, where it is from, and when it was written if that is known."""
         above = " › ".join(dict.fromkeys(filter(None, (self.passage.title, *self.headings))))
-        metadata = self.passage.metadata
-        date = next((str(metadata[name]) for name in DATES if metadata.get(name)), "")
-        place = ", ".join(filter(None, (self.passage.url or self.passage.doc_id, date)))
+        place = ", ".join(filter(None, (self.passage.url or self.passage.doc_id, self.passage.edition.date)))
         return " ".join(" — ".join(filter(None, (above, place))).split())[:MAX_HEADER_CHARS]
 
     @property

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from query_engine.reader.reading import LeafReader
-from query_engine.reader.window import MARKED_WITHIN, ReadWindow, Window
+from query_engine.reader.window import ReadWindow, Window
 from query_engine.schema.passage import Passage
 from query_engine.synthesis.quoting import Quote, QuotingSynthesizer
 
@@ -37,20 +37,25 @@ class ExtractiveSynthesizer(QuotingSynthesizer):
 
 
 def _namesakes(windows: Sequence[ReadWindow]) -> Sequence[ReadWindow]:
-    """Return the best window that answers as well as the first, for something of the same name in another document."""
+    """Return the best window that answers as well as the first and says something else, in another document.
+
+    It is from another edition of the first one's document, else about something of the same name.
+    """
     first = windows[0] if windows else None
-    if first is None or first.score < 0:
+    if first is None:
         return []
     own = first.window.best
-    others = (
+    others = [
         one
         for one in windows[1:]
-        if one.window.best.leaf.passage.document != own.leaf.passage.document
-        and one.window.best.covered >= own.covered
-        and one.score >= first.score - MARKED_WITHIN
+        if one.passage.document != first.passage.document
         and " ".join(own.text.split()) not in " ".join(one.window.text.split())
-    )
-    return list(others)[:1]
+    ]
+    editions = [one for one in others if one.updates(first)]
+    named = [
+        one for one in others if first.score >= 0 and one.window.best.covered >= own.covered and one.answers_like(first)
+    ]
+    return [*editions, *named][:1]
 
 
 def _holding(window: Window) -> Passage:

@@ -63,6 +63,8 @@ class Citation(_Place):
     """The passage that it stands in."""
     marks: list[tuple[int, int]]
     """The stretches `[start, end)` of the document that answer, in characters; empty if the whole quote does."""
+    date: Annotated[str, Field(examples=["2024-05-31"])] = ""
+    """When the document was written, by itself or its name; absent if neither says."""
 
 
 class Nearest(_Place):

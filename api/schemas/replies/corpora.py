@@ -46,6 +46,8 @@ class DocumentBrief(Reply):
     """When it came in, ISO 8601, UTC."""
     metadata: Metadata
     """What is known of it."""
+    duplicate_of: DocId | None
+    """The first document, by its id, with the same text; null if there is none before it."""
     unread: list[str]
     """What of its file could not be, or was not, read: damaged records, scanned pages, hidden sheets; the first 10."""
 

@@ -203,7 +203,7 @@ function Notes({ warnings }) {
 function Place({ place, open, shown }) {
   const path = (place.headings ?? []).filter((heading) => heading !== place.title).join(" › ");
   return html`<div class="place" dir="auto"><button class="whole" onClick=${open} aria-pressed=${String(same(shown, place))}>
-    ${place.number ? `${place.number}. ` : ""}${place.title}${place.corpus && html` <small>${place.corpus}</small>`}${path && html` <small>${path}</small>`}</button><${Markdown} text=${place.quote} /></div>`;
+    ${place.number ? `${place.number}. ` : ""}${place.title}${place.date && html` <small>${place.date}</small>`}${place.corpus && html` <small>${place.corpus}</small>`}${path && html` <small>${path}</small>`}</button><${Markdown} text=${place.quote} /></div>`;
 }
 
 const absolute = (url) => new URL(url, location).href;

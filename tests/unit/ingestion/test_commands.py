@@ -73,7 +73,7 @@ def test_topic_and_doc_type_are_metadata() -> None:
         (["--topic", "x", "--meta", "topic=y"], "'topic' is given twice"),
         (["--root", "a/"], "not a name"),
         (["--root", "../a"], "not a name"),
-        (["more"], "unrecognized arguments"),
+        (["more"], "one PATH"),
     ],
 )
 def test_what_contradicts_itself_or_means_nothing_is_refused(

@@ -60,8 +60,23 @@ def test_a_brief_tells_everything_but_the_text(catalogue: Catalogue) -> None:
         "leaves": 3,
         "chars": 14,
         "ingested_at": "",
+        "duplicate_of": None,
         "metadata": {"n": 2},
     }
+
+
+def test_of_equal_texts_all_but_the_first_name_it_whatever_is_listed(catalogue: Catalogue, tmp_path: Path) -> None:
+    engine = open_file(tmp_path / "documents.sqlite")
+    twins = [document(number, "One. End.", "html", "9.md") for number in (8, 9)]  # d1 says the same
+    DocumentStore(engine).publish(twins, [np.zeros((2, 4), np.float32)] * 2, ())
+    engine.dispose()
+
+    assert {one.doc_id: one.duplicate_of for one in catalogue.briefs()} == {
+        **{f"d{number}": None for number in range(1, 8)},
+        "d8": "d1",
+        "d9": "d1",
+    }
+    assert [one.duplicate_of for one in catalogue.briefs("d8", newest=False)] == ["d1"]
 
 
 def test_documents_are_listed_by_source_file(catalogue: Catalogue) -> None:

@@ -1,5 +1,7 @@
 """PDF files, drawn by the test."""
 
+import re
+
 import pytest
 from reportlab.pdfbase.pdfmetrics import stringWidth
 
@@ -71,3 +73,13 @@ def test_what_is_raised_or_lowered_stays_in_its_line(parts: list[str], rise: int
     ]
 
     assert read_pdf(make_typeset(lines), "a.pdf").text == f"Some line above.\n{line}\nSome line below."
+
+
+def test_the_date_is_that_of_the_making_or_else_of_the_last_change() -> None:
+    both = re.sub(rb"/CreationDate \(D:\d{8}", b"/CreationDate (D:20240531", make_pdf("Dusk is at nine."))
+    both = re.sub(rb"/ModDate \(D:\d{8}", b"/ModDate (D:20240602", both)
+    changed = both.replace(b"/CreationDate", b"/CreationNone")
+    undated = changed.replace(b"/ModDate", b"/ModNone")
+
+    found = [read_pdf(data, "dusk.pdf").metadata for data in (both, changed, undated)]
+    assert found == [{"date": "2024-05-31"}, {"date": "2024-06-02"}, {}]

@@ -1,0 +1,42 @@
+"""Which of several editions of one thing a question is about: the one that it names, else the newest.
+
+Flow: editions of what was found (`index/documents/edition.py`) -> **here** -> the order of leaves
+(`retrieval/copies.py`) and of what is quoted (`reader/reading.py`). Pure.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import cmp_to_key
+from typing import TypeVar
+
+from index.documents.edition import Edition
+from query_engine.question.identifiers import identifiers
+from query_engine.schema.passage import Passage
+
+T = TypeVar("T")
+
+
+def naming_dates(question: str, passages: Iterable[Passage]) -> tuple[Passage, ...]:
+    """Return passages, with the years and days of the question that are the dates of their documents."""
+    asked = [one for one in identifiers(question) if one.is_year or one.is_day]
+
+    def said(passage: Passage) -> Passage:
+        day = passage.edition.date
+        dates = [one.text for one in asked if one.pattern.search(f"{day}\n{day[:4]}")]
+        return replace(passage, asked_date=" ".join(dates)) if dates else passage
+
+    return tuple(map(said, passages)) if asked else tuple(passages)
+
+
+def newest_first(question: str, found: Sequence[T], edition_of: Callable[[T], Edition]) -> list[T]:
+    """Return what was found, all of one series, in the order in which it is to be read; equals stay as they are."""
+    asked = [one for one in identifiers(question) if not one.is_section]
+    editions = [edition_of(one) for one in found]
+    named = [sum(one.pattern.search(each.names) is not None for one in asked) for each in editions]
+
+    def compare(one: int, other: int) -> int:
+        if named[one] != named[other]:
+            return named[other] - named[one]
+        return editions[other].is_newer(editions[one]) - editions[one].is_newer(editions[other])
+
+    return [found[place] for place in sorted(range(len(found)), key=cmp_to_key(compare))]
