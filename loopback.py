@@ -1,4 +1,4 @@
-"""Tell addresses that only this machine has.
+"""Tell addresses that only this machine has, or a private network, from public ones.
 
 Flow: servers and clients of HTTP -> **here**. No proxy stands between two programs of one machine, so
 clients ask such addresses directly and ignore the environment's proxy variables.
@@ -14,6 +14,13 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+def is_public(address: str) -> bool:
+    """Say whether an IP address is one of the public internet: not of this machine, a private network or many hosts."""
+    found = ipaddress.ip_address(address.partition("%")[0])
+    found = getattr(found, "ipv4_mapped", None) or found
+    return found.is_global and not found.is_multicast
 
 
 def may_use_proxy(url: str) -> bool:

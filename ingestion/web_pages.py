@@ -7,7 +7,6 @@ and so are networks that are not public, unless the settings open them. No links
 
 import gzip
 import hashlib
-import ipaddress
 import re
 import socket
 import threading
@@ -23,6 +22,7 @@ import httpx
 
 from errors import UnreadableError
 from ingestion.reading.office.package import parse_xml
+from loopback import is_public
 from settings import VERSION, IngestSettings
 
 AGENT = "Treeline"
@@ -182,11 +182,9 @@ class WebPages:
             self._check_host(host, url)
 
     def _check_host(self, host: str, url: str) -> None:
-        address = ipaddress.ip_address(host.partition("%")[0])
-        address = getattr(address, "ipv4_mapped", None) or address
-        if not (self._private or (address.is_global and not address.is_multicast)):
+        if not (self._private or is_public(host)):
             raise UnreadableError(
-                f"{url} leads to {address}, which is not a public address.",
+                f"{url} leads to {host}, which is not a public address.",
                 "Set RAG_INGEST__PRIVATE_ADDRESSES=true to fetch pages of your own network.",
             )
 

@@ -6,11 +6,11 @@ private networks are refused.
 """
 
 import socket
-from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from errors import SettingsError
 from index.documents.normalization import shorten_marks
+from loopback import is_public
 from settings import SourcesSettings
 
 PORTS = {"http": 80, "https": 443}
@@ -93,7 +93,7 @@ def check_public(url: str) -> None:
         found = socket.getaddrinfo(server[1], server[2], type=socket.SOCK_STREAM) if server else []
     except OSError:
         found = []
-    if not found or not all(ip_address(str(place[0])).is_global for *_, place in found):
+    if not found or not all(is_public(str(place[0])) for *_, place in found):
         raise SettingsError(
             f"The address {url[:200]!r} is not that of a public server.",
             "Name an http(s) address whose host is known and outside private networks.",
