@@ -90,6 +90,7 @@ class Citations:
                 marks,
                 passage.corpus,
                 passage.edition.date,
+                str(passage.metadata.get("language") or ""),
             ),
         )
         return number

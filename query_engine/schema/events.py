@@ -67,6 +67,7 @@ class Citation:
         marks: the stretches `[start, end)` of the document that answer; empty if the whole quote does.
         corpus: that the document is from, where several were asked; else empty.
         date: when the document was written, see `Edition.date`; empty if nobody says.
+        language: of the document, as it names it itself; else empty.
     """
 
     number: int
@@ -80,6 +81,7 @@ class Citation:
     marks: tuple[tuple[int, int], ...] = ()
     corpus: str = ""
     date: str = ""
+    language: str = ""
 
     @property
     def document(self) -> DocumentKey:

@@ -65,6 +65,8 @@ class Citation(_Place):
     """The stretches `[start, end)` of the document that answer, in characters; empty if the whole quote does."""
     date: Annotated[str, Field(examples=["2024-05-31"])] = ""
     """When the document was written, by itself or its name; absent if neither says."""
+    language: Annotated[str, Field(examples=["de"])] = ""
+    """Language of the document, as it names it itself; absent if it does not."""
 
 
 class Nearest(_Place):

@@ -2,7 +2,7 @@
 // Flow: ask.js -> here -> clicks on sources open evidence.js.
 
 import { Verdict } from "./feedback.js";
-import { plain, render, renderMarked, toUnits } from "./markdown.js";
+import { languageCode, plain, render, renderMarked, toUnits } from "./markdown.js";
 import { duration, t } from "./texts.js";
 import { html, useEffect, useMemo, useRef, useState } from "./vendor/htm-preact.js";
 
@@ -115,7 +115,8 @@ function Prose({ text, citations, unsupported = [], open, shown, busy }) {
     const copying = event.target.closest("button.copy");
     if (copying) copyText(copying.previousElementSibling.textContent).then((done) => { copying.textContent = t(done ? "copied" : "notCopied"); }, () => { copying.textContent = t("notCopied"); });
   };
-  return html`<div class="prose answer" dir="auto" ref=${place} onClick=${clicked} aria-busy=${busy ? "true" : "false"}></div>`;
+  const languages = new Set(citations.map(({ language }) => language));
+  return html`<div class="prose answer" dir="auto" lang=${languages.size === 1 ? languageCode([...languages][0]) : undefined} ref=${place} onClick=${clicked} aria-busy=${busy ? "true" : "false"}></div>`;
 }
 
 // Stands in a box of code, after the code.
@@ -202,7 +203,7 @@ function Notes({ warnings }) {
 
 function Place({ place, open, shown }) {
   const path = (place.headings ?? []).filter((heading) => heading !== place.title).join(" › ");
-  return html`<div class="place" dir="auto"><button class="whole" onClick=${open} aria-pressed=${String(same(shown, place))}>
+  return html`<div class="place" dir="auto" lang=${languageCode(place.language)}><button class="whole" onClick=${open} aria-pressed=${String(same(shown, place))}>
     ${place.number ? `${place.number}. ` : ""}${place.title}${place.date && html` <small>${place.date}</small>`}${place.corpus && html` <small>${place.corpus}</small>`}${path && html` <small>${path}</small>`}</button><${Markdown} text=${place.quote} /></div>`;
 }
 

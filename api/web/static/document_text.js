@@ -2,7 +2,7 @@
 // Flow: evidence.js -> here -> markdown.js. Text is drawn in pieces that end between paragraphs, so that a document of a
 // million characters opens as fast as a short one; a table that is longer than a piece has its head in each.
 
-import { plainMarked, renderMarked } from "./markdown.js";
+import { languageCode, plainMarked, renderMarked } from "./markdown.js";
 import { html, useEffect, useRef } from "./vendor/htm-preact.js";
 
 const FIRST = 8_000; // characters drawn on each side of the place at once
@@ -11,7 +11,7 @@ const NEAR = "800px 0px";
 const TABLE_RULE = /^\|[ :|-]+$/;
 
 // `cited`, `shaded`: {start, end} as positions in `text`, or null. `pane`: a reference to the element that scrolls.
-export function DocumentText({ text, markdown, cited, shaded, pane }) {
+export function DocumentText({ text, markdown, language, cited, shaded, pane }) {
   const body = useRef(null);
   const edges = [useRef(null), useRef(null)];
   const pieces = useRef([]);
@@ -62,7 +62,7 @@ export function DocumentText({ text, markdown, cited, shaded, pane }) {
     for (const edge of edges) observer.observe(edge.current);
     return () => observer.disconnect();
   }, [text, markdown, cited, shaded]);
-  return html`<div ref=${edges[0]}></div><div class="prose document" ref=${body} dir="auto" tabindex="0"></div><div ref=${edges[1]}></div>`;
+  return html`<div ref=${edges[0]}></div><div class="prose document" ref=${body} dir="auto" lang=${languageCode(language)} tabindex="0"></div><div ref=${edges[1]}></div>`;
 }
 
 function draw(piece, text, markdown, ranges) {

@@ -46,6 +46,9 @@ export function render(text) {
 // The words of a text as they are read, a line for each block.
 export const plain = (text) => render(text).textContent.replace(/\s*\n\s*/g, "\n").trim();
 
+// A document may name its language in any way; only a code is worth saying.
+export const languageCode = (name) => (/^[a-z]{2,3}(-[a-z]{2})?$/i.test(name ?? "") ? name : undefined);
+
 // `ranges`: {start, end, className} as positions in `text`, of at most two classes; those of one class do not overlap. If
 // the Markdown swallows a range (inside an address, say), its class is missing from the returned `marked`.
 export function renderMarked(text, ranges) {
