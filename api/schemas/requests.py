@@ -26,7 +26,6 @@ from api.schemas.replies.corpora import CHUNK_SIZES
 from errors import QuestionError
 from index.corpus import joined_name, member_names
 from index.documents.filters import where
-from index.documents.rights import ALLOW
 from index.feedback.store import Target
 from ingestion.folder_changes import MAX_CHANGES
 from ingestion.reading import fields
@@ -58,8 +57,7 @@ def _question(text: str) -> str:
 
 
 def _metadata(found: dict[str, Any]) -> dict[str, Any]:
-    if ALLOW in found:  # its UnreadableError is no ValueError, and reaches the client as it is
-        found = {**found, ALLOW: fields.groups(found[ALLOW])}
+    found = fields.with_groups(found)  # its UnreadableError is no ValueError, and reaches the client as it is
     words = [*found, *(value for value in found.values() if isinstance(value, str))]
     words += [entry for value in found.values() if isinstance(value, list) for entry in value]
     if fields.metadata(found, without=()) != found or not all(

@@ -12,14 +12,12 @@ from pathlib import Path
 
 from errors import CorpusLockedError
 from index.build import Embeddings
-from index.documents.rights import ALLOW
 from index.documents.store import Metadata
 from ingestion.build import ingest
 from ingestion.commands.options import add_corpus, add_json_lines, corpus_of, count, service_of
 from ingestion.console.follow import follow_watched
 from ingestion.console.watch import watch
 from ingestion.folder_changes import watchable
-from ingestion.reading.fields import groups
 from ingestion.schema import RunOptions, Summary, Tell
 from settings import RAY_ADDRESS, Settings
 
@@ -42,7 +40,7 @@ def parse(parser: argparse.ArgumentParser, argv: list[str]) -> argparse.Namespac
         if value is not None:
             if name in arguments.metadata:
                 parser.error(f"{name!r} is given twice")
-            arguments.metadata[name] = groups(value) if name == ALLOW else value
+            arguments.metadata[name] = value
     return arguments
 
 

@@ -24,6 +24,7 @@ from index.documents.store import Document, Metadata, StoredDocument
 from ingestion.originals import DIGEST_CHARS, salt_of
 from ingestion.pipeline.included import IncludedFiles
 from ingestion.reading.containers import ATTACHED_TO
+from ingestion.reading.fields import with_groups
 from ingestion.reading.files import Skipped, SourceFile, open_plain
 from ingestion.reading.includes import MAX_INCLUDING_BYTES, is_including
 from ingestion.reading.kind import check_size
@@ -176,7 +177,7 @@ class Comparison:
         self._root = root
         self._check = check
         self._included = IncludedFiles(check)
-        self._options = options
+        self._options = replace(options, metadata=with_groups(options.metadata))
         self._fingerprint = fingerprint(corpus)
         self._prefix = f"{options.root_name}/" if options.root_name else ""
         self._left = options.limit

@@ -69,15 +69,20 @@ def metadata(record: Mapping[Any, Any], *, without: Collection[str]) -> Metadata
         name = one_line(str(key))
         if not name or key in without:
             continue
-        if name == ALLOW:
+        if name.lower() == ALLOW:  # in whatever letters: it must not be overlooked
             if named := groups(value):
-                found[name] = named
+                found[ALLOW] = named
         elif isinstance(value, list):
             if words := _words(value):
                 found[name] = words
         elif (scalar := _scalar(value)) is not None:
             found[name] = scalar
     return found
+
+
+def with_groups(found: Metadata) -> Metadata:
+    """Return metadata with what `allow` says as a list, see `groups`."""
+    return {**found, ALLOW: groups(found[ALLOW])} if ALLOW in found else found
 
 
 def groups(value: object) -> list[str]:
