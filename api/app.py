@@ -13,7 +13,7 @@ from starlette.middleware.errors import ServerErrorMiddleware
 
 from api import errors, openapi
 from api.admission import AdmissionQueue
-from api.dependencies import Engines, Ingester, PageAnswers, Service, SourceAnswers
+from api.dependencies import Ingester, PageAnswers, Service, SourceAnswers
 from api.headers import SecurityHeaders
 from api.hosts import Hosts
 from api.jobs.queue import Jobs
@@ -53,7 +53,7 @@ from api.routes import (
 )
 from api.security.auth import KeyGate, KeyRequired
 from api.security.body_limit import MAX_BYTES_AT, BodyLimit
-from api.security.guarded_engines import GuardedEngines
+from api.security.guarded_engines import GuardedEngines, WholeEngines
 from api.security.keyring import Keyring
 from api.security.same_origin import SameOrigin
 from api.study import Study, StudyNotes
@@ -96,7 +96,7 @@ OVER_GIVEN_PAGES = ((answer, openapi.ASK), (task_chats, openapi.PIPELINES))
 
 
 def create_app(
-    engines: Engines,
+    engines: WholeEngines,
     settings: Settings,
     ingester: Ingester,
     jobs: Jobs,
@@ -146,8 +146,11 @@ def create_app(
     roots = tuple(root for root in (settings.ingest.root, ingested) if root is not None)
     recorder = Recorder(settings.feedback, settings.index.dir, beside_others=role.workers > 1)
     study_notes = Study(settings.study, settings.index.dir)
+    guarded, keyring = GuardedEngines(engines, settings.index.corpus), Keyring(settings.serve)
+    pipelines_of_steps = pipelines_of_steps or without_models(engines, settings)
+    pipelines_of_steps.guard(guarded, keyring.acting)
     service = Service(
-        GuardedEngines(engines, settings.index.corpus),
+        guarded,
         settings,
         Hosts(settings.serve),
         templates,
@@ -155,7 +158,7 @@ def create_app(
         jobs,
         slots,
         answers,
-        pipelines_of_steps or without_models(engines, settings),
+        pipelines_of_steps,
         PageRenderer(settings.ingest),
         roots,
         web,
@@ -164,7 +167,7 @@ def create_app(
         study=study_notes,
         watching=watching,
     )
-    app.state.service, app.state.mcp, app.state.keyring = service, McpEndpoint(service), Keyring(settings.serve)
+    app.state.service, app.state.mcp, app.state.keyring = service, McpEndpoint(service), keyring
     app.state.role, app.state.jobs = role, jobs
     if settings.study.notes != "nothing":
         app.add_middleware(StudyNotes, study=study_notes)

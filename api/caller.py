@@ -33,6 +33,7 @@ class Key:
         rate: requests that it may send, as `60/minute`; None: no limit.
         created_at: in ISO 8601, UTC; empty for one of the settings.
         root: the only folder that it may have ingested, absolute; None: `security/ingest_paths.py` says which.
+        groups: whose documents it sees, beside those for everybody.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Key:
     rate: str | None = None
     created_at: str = ""
     root: Path | None = None
+    groups: frozenset[str] = frozenset()
 
     def allows(self, scope: str) -> bool:
         """Say whether the key is for this scope."""
@@ -75,6 +77,12 @@ def may_use(corpus: str) -> bool:
     """Say whether the caller's key opens this corpus."""
     key = CALLER.get()
     return key is None or key.corpora is None or corpus in key.corpora
+
+
+def groups_of_caller() -> frozenset[str] | None:
+    """Return the groups whose documents the caller sees, beside those for everybody; None: it sees all documents."""
+    key = CALLER.get()
+    return None if key is None or key.allows(ADMIN) else key.groups
 
 
 def require_corpus(corpus: str) -> None:

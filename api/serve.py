@@ -68,7 +68,6 @@ def application(
         jobs = stack.enter_context(closing(jobs or Jobs()))
         web = build_source_engine(engines, settings)
         offer = describe(engines, web)
-        pipelines.resume()
         listen()
         if settings.serve.log_format == "json":
             logger.info("started", extra={"offer": offer, "url": url})
@@ -85,6 +84,7 @@ def application(
             pipelines_of_steps=pipelines,
             role=role,
         )
+        pipelines.resume()
         service = app.state.service
         for kept_open in (service.study, service.recorder, service.page_renderer, service.watching):
             stack.callback(kept_open.close)

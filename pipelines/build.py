@@ -6,6 +6,8 @@ Flow: `main.py` and the command line -> **here** -> `tasks/queue.py`, `running.p
 import logging
 import sqlite3
 import threading
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ from pipelines.registry import Registry, all_steps
 from pipelines.row_cache import RowCache
 from pipelines.running import Runner
 from pipelines.services import Engines, Services
-from pipelines.tasks.queue import TaskQueue
+from pipelines.tasks.queue import Acting, TaskQueue
 from pipelines.tasks.store import FILE_NAME, TaskStore
 from query_engine.build import Engines as LoadedEngines
 from settings import Settings
@@ -45,6 +47,16 @@ class Pipelines:
         self._cache: RowCache | None = None
         self._queue: TaskQueue | None = None
         self._closed = False
+        self._acting: Acting = lambda *_: nullcontext()
+
+    def guard(self, engines: Engines, acting: Acting) -> None:
+        """Have the tasks open corpora by these engines, each on behalf of who submitted it; before any task runs.
+
+        Args:
+            engines: ask who acts.
+            acting: returns what lasts as long as the task with this id and mark runs.
+        """
+        self.services, self._acting = replace(self.services, engines=engines), acting
 
     @property
     def tasks(self) -> TaskQueue:
@@ -61,7 +73,7 @@ class Pipelines:
                 store = TaskStore(self._folder)
                 self._cache = open_cache(settings.cache_mb, self._folder)
                 runner = Runner(self.services, self._cache)
-                self._queue = TaskQueue(store, runner, self.registry, settings)
+                self._queue = TaskQueue(store, runner, self.registry, settings, self._acting)
             return self._queue
 
     def resume(self) -> None:

@@ -31,6 +31,7 @@ from errors import (
 from index.build import Embedding, Embeddings, open_corpus, servers_of
 from index.corpus import ALL, Corpus, corpus_names, exists, member_names
 from index.disk import failing_store, repair
+from index.documents.rights import Groups
 from index.documents.store import Document
 from index.embedding.cached import CachedEmbedding
 from index.embedding.followed import FollowedEmbedding
@@ -39,6 +40,7 @@ from index.layout.access import Access, Writing
 from index.lexical.language import document_language
 from index.maintenance.corpora import documents_on_disk, drop, rename
 from index.replica import make_folders
+from index.visible import visible
 from query_engine.engine import Engine
 from query_engine.given_documents.corpus import NAME, add_documents, corpus_for_documents
 from query_engine.llms.base import LoadedModel
@@ -128,7 +130,14 @@ class Engines:
         """The language model that plans, rephrases and ranks; None if none is set."""
         return self._model
 
-    def lease(self, name: str | None = None, *, create: bool = False, writer: str | None = None) -> Lease[Engine]:
+    def lease(
+        self,
+        name: str | None = None,
+        *,
+        create: bool = False,
+        writer: str | None = None,
+        groups: Groups | None = None,
+    ) -> Lease[Engine]:
         """Return the engine of a corpus (None: the default one), opening it if need be; give it back after use.
 
         It stays open until its place is needed for another, and is not closed as long as anyone holds a lease. Where
@@ -139,6 +148,7 @@ class Engines:
             create: make the corpus if it does not exist; it is one.
             writer: writes the engine's answers, see `synthesis.build.writer_names`; None leaves it to the settings. Its
                 model is loaded if need be.
+            groups: only documents that these may see are there; None: all.
 
         Raises:
             RagError: there is no such writer.
@@ -150,19 +160,17 @@ class Engines:
         if create:
             return self._current(self._named(name), create=True)
         names = self._members(name)
-        if len(names) == 1 and writer is None:
-            return self._current(names[0])
         with ExitStack() as held:
-            return self._made([held.enter_context(self._current(one)) for one in names], held, writer)
+            return self._made([held.enter_context(self._current(one)) for one in names], held, writer, groups)
 
-    def lease_open(self, name: str | None = None, *, writer: str | None = None) -> Lease[Engine] | None:
+    def lease_open(
+        self, name: str | None = None, *, writer: str | None = None, groups: Groups | None = None
+    ) -> Lease[Engine] | None:
         """Return what `lease` does if all it needs is open or loaded and shows what is committed, else None.
 
         Waits for nothing, or where another process writes, for a look into the database at most.
         """
         names = self._members(name)
-        if len(names) == 1 and writer is None:
-            return self._current_open(names[0])
         if not self._language_models.is_loaded(writer):
             return None
         with ExitStack() as held:
@@ -172,7 +180,7 @@ class Engines:
                 if lease is None:
                     return None
                 engines.append(held.enter_context(lease))
-            return self._made(engines, held, writer)
+            return self._made(engines, held, writer, groups)
 
     def get(self, name: str | None = None, *, create: bool = False, writer: str | None = None) -> Engine:
         """Return the engine of a corpus, leased until `close`: for programs that ask one. See `lease`."""
@@ -428,9 +436,13 @@ class Engines:
             return names
         raise UnknownCorpusError("No corpus exists yet.", "Make one with `python -m ingestion PATH --corpus NAME`.")
 
-    def _made(self, engines: Sequence[Engine], held: ExitStack, writer: str | None) -> Lease[Engine]:
-        """Return an engine over the corpora of others, for one question; it takes over what is held."""
-        corpora = [engine.corpus for engine in engines]
+    def _made(
+        self, engines: Sequence[Engine], held: ExitStack, writer: str | None, groups: Groups | None
+    ) -> Lease[Engine]:
+        """Return an engine over what these groups see of the corpora of others; it takes over what is held."""
+        corpora = [visible(engine.corpus, groups) for engine in engines]
+        if writer is None and corpora == [engines[0].corpus]:
+            return Lease(engines[0], held.pop_all().close)
         engine = self._engine(corpora[0] if len(corpora) == 1 else JoinedCorpus(corpora), writer=writer)
         return Lease(engine, held.pop_all().close)
 

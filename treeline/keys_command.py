@@ -29,6 +29,9 @@ def main(argv: Sequence[str] | None = None, prog: str = "treeline keys") -> int:
         "them; admin: everything. Default: read",
     )
     add.add_argument("--corpus", action="append", help="the only corpus that it opens; may be repeated")
+    add.add_argument(
+        "--group", action="append", default=[], help="sees documents that are for this group; may be repeated"
+    )
     add.add_argument("--rate", help="requests that it may send, as 60/minute; without it no limit")
     add.add_argument(
         "--root",
@@ -48,7 +51,8 @@ def _run(given: argparse.Namespace) -> int:
     path = _path()
     match given.command:
         case "add":
-            print(add_key(path, given.name, given.scope or [READ], given.corpus, given.rate, root=given.root))
+            scopes = given.scope or [READ]
+            print(add_key(path, given.name, scopes, given.corpus, given.rate, root=given.root, groups=given.group))
             print(f"Only a hash of it is kept, in {path}.", file=sys.stderr)
         case "revoke":
             revoke_key(path, given.name)
@@ -56,9 +60,8 @@ def _run(given: argparse.Namespace) -> int:
             for key in read_keys(path):
                 scopes = ",".join(scope for scope in SCOPES if scope in key.scopes)
                 corpora = "all corpora" if key.corpora is None else ",".join(sorted(key.corpora))
-                print(
-                    "\t".join((key.name, scopes, corpora, key.rate or "no limit", key.created_at, str(key.root or "")))
-                )
+                shown = (key.name, scopes, corpora, key.rate or "no limit", key.created_at, str(key.root or ""))
+                print("\t".join((*shown, ",".join(sorted(key.groups)))))
     return 0
 
 

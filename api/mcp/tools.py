@@ -17,7 +17,7 @@ import anyio
 
 from api.answering.cached import ask_or_recall
 from api.answering.runner import QuestionRunner
-from api.caller import may_use
+from api.caller import groups_of_caller, may_use
 from api.dependencies import Engine, Service
 from api.links import Links
 from api.mcp.results import (
@@ -105,7 +105,8 @@ class Tools:
 
     async def list_corpora(self) -> CorpusList:
         """Return the corpora on disk."""
-        facts = [one for one in await in_thread(partial(list_corpora, self._settings)) if may_use(one.name)]
+        listing = partial(list_corpora, self._settings, groups_of_caller())
+        facts = [one for one in await in_thread(listing) if may_use(one.name)]
         return CorpusList.build(facts, self._settings.index.corpus)
 
     async def _answered(

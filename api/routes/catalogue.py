@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query
 
-from api.caller import may_use
+from api.caller import groups_of_caller, may_use
 from api.dependencies import ServiceDep
 from api.jobs.write_locks import DELETION_WAIT_S
 from api.links import web_url
@@ -99,7 +99,7 @@ def stats(service: ServiceDep, *, corpus: Name = None) -> JSONReply:
 @router.get("/corpora", responses=replied(CorporaReply))
 def corpora(service: ServiceDep) -> JSONReply:
     """List the corpora on disk, those that are not open included."""
-    facts = [one for one in list_corpora(service.settings) if may_use(one.name)]
+    facts = [one for one in list_corpora(service.settings, groups_of_caller()) if may_use(one.name)]
     told = [CorpusFacts.filled(one, problem=one.problem and without_paths(one.problem)) for one in facts]
     return JSONReply(CorporaReply.filled(corpora=told))
 

@@ -24,12 +24,16 @@ from api.routes.ingest import BEGUN, check_opens, reply_of
 from api.schemas.requests import OneCorpus
 from api.views.negotiation import JSONReply
 from errors import IngestRefusedError, StorageError, UploadError
+from index.documents.rights import ALLOW
+from index.documents.store import Metadata
+from ingestion.reading.fields import groups
 from ingestion.schema import Progress, RunOptions
 from ingestion.uploads import ROOT_NAME, Uploads, check_name, check_staged
 from settings import IngestSettings
 
 MAX_FILES = 1000
 MAX_SHOWN_CHARS = 240
+MAX_ALLOW_CHARS = 8000
 HOW = (
     "Send each file as a part of `multipart/form-data`, as `curl -F file=@NAME` does. Options belong into the address."
 )
@@ -50,6 +54,14 @@ async def upload(
     service: ServiceDep,
     *,
     corpus: Annotated[OneCorpus, Query()] = None,
+    allow: Annotated[
+        str,
+        Query(
+            max_length=MAX_ALLOW_CHARS,
+            description="Groups whose keys see the documents, with commas between them; every key if left out.",
+            examples=["staff,board"],
+        ),
+    ] = "",
     wait: Annotated[bool, Query(description="Whether the reply comes at the end of the job.", examples=[True])] = False,
 ) -> JSONReply:
     """Take files and start a job that reads them: 202 and its address at once, or with `wait` 200 and what it did.
@@ -61,22 +73,23 @@ async def upload(
     if not settings.ingest.max_upload_mb:
         raise IngestRefusedError("This service takes no uploads.", "Set RAG_INGEST__MAX_UPLOAD_MB, and start it again.")
     name, uploads = corpus or settings.index.corpus, Uploads(settings)
+    metadata: Metadata = {ALLOW: named} if (named := groups(allow)) else {}
     await run_in_threadpool(check_opens, service, name)
     with ExitStack() as staging:
         folder = await run_in_threadpool(staging.enter_context, uploads.staging())
         async with _received(request) as sent:
             files = await run_in_threadpool(_keep_all, sent, folder, settings.ingest)
         writes = Writes(name, frozenset(f"{ROOT_NAME}/{file}" for file in files["files"]))
-        work = _work(service, uploads, folder, name)
+        work = _work(service, uploads, folder, name, metadata)
         job = service.jobs.submit({"corpus": name} | files, work, caller_name(request), writes)
         job.at_end(staging.pop_all().close)
     return await reply_of(job, None if wait else 0)
 
 
-def _work(service: Service, uploads: Uploads, staged: Path, corpus: str) -> Callable[..., Result]:
+def _work(service: Service, uploads: Uploads, staged: Path, corpus: str, metadata: Metadata) -> Callable[..., Result]:
     def work(tell: Callable[[Progress], None], stop: threading.Event) -> Result:
         def run(folder: Path, names: tuple[str, ...]) -> Result:
-            options = RunOptions(root_name=ROOT_NAME, files=names)
+            options = RunOptions(root_name=ROOT_NAME, metadata=metadata, files=names)
             ingest = partial(service.ingester.ingest, corpus, folder, options, tell, stop)
             return service.watching.metrics.ingestion(ingest)
 

@@ -57,6 +57,7 @@ def _question(text: str) -> str:
 
 
 def _metadata(found: dict[str, Any]) -> dict[str, Any]:
+    found = fields.with_groups(found)  # its UnreadableError is no ValueError, and reaches the client as it is
     words = [*found, *(value for value in found.values() if isinstance(value, str))]
     words += [entry for value in found.values() if isinstance(value, list) for entry in value]
     if fields.metadata(found, without=()) != found or not all(

@@ -1,15 +1,37 @@
-"""The engines, as far as the caller's key opens their corpora.
+"""The engines, as far as the caller's key opens their corpora and its groups see their documents.
 
 Flow: a route or a question asks for a corpus -> **here** -> the service's engines. Every way to a corpus over HTTP
 leads through here, so no route can forget to ask; jobs, which have no caller, were asked when they were submitted.
 """
 
-from typing import Any
+from typing import Any, Protocol
 
-from api.caller import may_use, require_corpus
+from api.caller import groups_of_caller, may_use, require_corpus
 from api.dependencies import Engine, Engines
 from index.corpus import ALL, joined_name, member_names
+from index.documents.rights import Groups
 from query_engine.runtime.lease_pool import Lease
+
+
+class WholeEngines(Engines, Protocol):
+    """Engines that can leave out what some groups may not see."""
+
+    def lease(
+        self,
+        name: str | None = None,
+        *,
+        create: bool = False,
+        writer: str | None = None,
+        groups: Groups | None = None,
+    ) -> Lease[Engine]:
+        """Return the engine of a corpus over what these groups may see; None: over all."""
+        ...
+
+    def lease_open(
+        self, name: str | None = None, *, writer: str | None = None, groups: Groups | None = None
+    ) -> Lease[Engine] | None:
+        """Return the same if the corpus is open."""
+        ...
 
 
 class GuardedEngines:
@@ -23,7 +45,7 @@ class GuardedEngines:
         unguarded: the engines as they are.
     """
 
-    def __init__(self, engines: Engines, default: str) -> None:
+    def __init__(self, engines: WholeEngines, default: str) -> None:
         self.unguarded = engines
         self._default = default
 
@@ -32,11 +54,11 @@ class GuardedEngines:
 
         All of them together (`*`) are those that the key opens.
         """
-        return self.unguarded.lease(self._opened(name), create=create, writer=writer)
+        return self.unguarded.lease(self._opened(name), create=create, writer=writer, groups=groups_of_caller())
 
     def lease_open(self, name: str | None = None, *, writer: str | None = None) -> Lease[Engine] | None:
         """Return the engine of a corpus if it is open."""
-        return self.unguarded.lease_open(self._opened(name), writer=writer)
+        return self.unguarded.lease_open(self._opened(name), writer=writer, groups=groups_of_caller())
 
     def names(self) -> list[str]:
         """Return the names of the corpora on disk that the caller may know of."""

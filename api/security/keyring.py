@@ -12,7 +12,8 @@ import json
 import logging
 import os
 import secrets
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from hmac import compare_digest
@@ -21,7 +22,7 @@ from typing import Any
 
 from limits import parse_many
 
-from api.caller import ADMIN, SCOPES, Key
+from api.caller import ADMIN, CALLER, NOBODY, SCOPES, Key, mark_of
 from api.security.guesses import Guesses
 from errors import SettingsError
 from index.corpus import check_corpus_name
@@ -84,6 +85,22 @@ class Keyring:
         found = [key for one in hashes for key in known if compare_digest(one, key.sha256)]
         return found[0] if found else None
 
+    @contextmanager
+    def acting(self, id_: str, mark: str) -> Iterator[None]:
+        """Let the block work as the key that was given an id, with what it may do now; as nobody if that is gone.
+
+        Args:
+            id_: of the work.
+            mark: kept beside the id, see `mark_of`.
+        """
+        known = (*self._own, *self._from_file()) if self.guarded else ()
+        key = next((one for one in known if compare_digest(mark, mark_of(id_, one))), NOBODY if self.guarded else None)
+        before = CALLER.set(key)
+        try:
+            yield
+        finally:
+            CALLER.reset(before)
+
     def _from_file(self) -> list[Key]:
         version = _version(self._file)
         if self._file is not None and version != self._seen:
@@ -131,6 +148,7 @@ def write_keys(path: Path, keys: Sequence[Key]) -> None:
             "corpora": None if key.corpora is None else sorted(key.corpora),
             "rate": key.rate,
             "root": None if key.root is None else str(key.root),
+            "groups": sorted(key.groups),
             "created_at": key.created_at,
         }
         for key in keys
@@ -157,6 +175,7 @@ def add_key(
     rate: str | None,
     *,
     root: Path | None = None,
+    groups: Iterable[str] = (),
 ) -> str:
     """Make a key, note it in the file, and return it; it is shown nowhere else.
 
@@ -167,10 +186,11 @@ def add_key(
         corpora: the only ones that it opens; None: all of them.
         rate: as `60/minute`, at least one request; None: no limit.
         root: the only folder that it may have ingested; it need not exist yet.
+        groups: whose documents it sees, beside those for everybody: each one line without a comma.
 
     Raises:
-        SettingsError: the name is taken or is not a line, the rate is not one, a corpus cannot have its name, or the
-            file cannot be read or written.
+        SettingsError: the name is taken or is not a line, the rate is not one, a corpus or group cannot have its name,
+            or the file cannot be read or written.
     """
     _check_name(name)
     for corpus in corpora or ():
@@ -184,7 +204,8 @@ def add_key(
     opens = None if corpora is None else frozenset(corpora)
     at = datetime.now(UTC).isoformat(timespec="seconds")
     folder = None if root is None else _checked_root(root.absolute())
-    write_keys(path, [*known, Key(name, sha256_of(made), frozenset(scopes), opens, rate, at, folder)])
+    seen = frozenset(map(_checked_group, groups))
+    write_keys(path, [*known, Key(name, sha256_of(made), frozenset(scopes), opens, rate, at, folder, seen)])
     return made
 
 
@@ -211,7 +232,16 @@ def _key(raw: dict[str, Any]) -> Key:
     if raw["rate"] is not None:
         _check_rate(raw["rate"])
     root = None if raw.get("root") is None else _checked_root(Path(raw["root"]))  # earlier releases wrote none
-    key = Key(raw["name"], raw["sha256"], scopes, rate=raw["rate"], created_at=str(raw["created_at"]), root=root)
+    groups = frozenset(map(_checked_group, raw.get("groups", ())))  # nor of these
+    key = Key(
+        raw["name"],
+        raw["sha256"],
+        scopes,
+        rate=raw["rate"],
+        created_at=str(raw["created_at"]),
+        root=root,
+        groups=groups,
+    )
     return key if corpora is None else replace(key, corpora=frozenset(map(str, corpora)))
 
 
@@ -226,6 +256,12 @@ def _checked_root(root: Path) -> Path:
     if not root.is_absolute() or not _is_line(str(root)):
         raise SettingsError(f"{str(root)!r} cannot be the folder of a key.", "Write an absolute path, on one line.")
     return root
+
+
+def _checked_group(name: str) -> str:
+    if not _is_line(name) or "," in name or name != name.strip():
+        raise SettingsError(f"{name!r} cannot name a group.", "Write one line without commas and blanks around it.")
+    return name
 
 
 def _is_line(text: str) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from index.documents.filters import list_of, text_of, where
+from index.documents.filters import Clause, list_of, text_of, where
 from index.documents.integrity import leaf_places
 from index.documents.store import Metadata
 from index.documents.tables import batches, documents, failures_named, texts
@@ -92,10 +92,12 @@ class Catalogue:
 
     Args:
         engine: the corpus's database, see `tables.py`.
+        seen: only documents that meet this condition are there; None: all.
     """
 
-    def __init__(self, engine: sa.Engine) -> None:
+    def __init__(self, engine: sa.Engine, seen: Clause | None = None) -> None:
         self._engine = engine
+        self._seen = sa.true() if seen is None else seen
 
     def small_files(self, max_leaves: int) -> dict[str, range]:
         """Return version -> positions of its leaves, of the files with fewest leaves: as many as have `max_leaves`."""
@@ -116,7 +118,7 @@ class Catalogue:
         Raises:
             FilterError: the filter is empty or has no meaning.
         """
-        query = sa.select(documents.c.doc_id).where(where(filters)).order_by(documents.c.doc_id)
+        query = self._of(documents.c.doc_id).where(where(filters)).order_by(documents.c.doc_id)
         return [row.doc_id for row in self._rows(query)]
 
     def versions(self, filters: object) -> frozenset[str]:
@@ -125,7 +127,7 @@ class Catalogue:
         Raises:
             FilterError: the filter is empty or has no meaning.
         """
-        return frozenset(row.version for row in self._rows(sa.select(documents.c.version).where(where(filters))))
+        return frozenset(row.version for row in self._rows(self._of(documents.c.version).where(where(filters))))
 
     def briefs(
         self,
@@ -151,7 +153,7 @@ class Catalogue:
         moment, doc_id = documents.c.ingested_at, documents.c.doc_id
         order = (moment.desc(), doc_id) if newest else (doc_id,)
         # Chosen by name first: sorting whole rows would read every text.
-        query = sa.select(doc_id).order_by(*order).limit(limit)
+        query = self._of(doc_id).order_by(*order).limit(limit)
         if after is not None and newest:
             before, _, last = after.partition(" ")
             query = query.where(sa.or_(moment < before, sa.and_(moment == before, doc_id > last)))
@@ -177,14 +179,14 @@ class Catalogue:
             FilterError: the filter is empty or has no meaning.
         """
         columns = (documents.c[name] for name in ("doc_id", "title", "content_type"))
-        query = sa.select(*columns).order_by(documents.c.doc_id)
+        query = self._of(*columns).order_by(documents.c.doc_id)
         if filters is not None:
             query = query.where(where(filters))
         return [DocumentName(row.doc_id, row.title, row.content_type) for row in self._rows(query)]
 
     def sources(self, doc_ids: Iterable[str]) -> dict[str, str]:
         """Return doc_id -> source for the documents that exist."""
-        query = sa.select(documents.c.doc_id, documents.c.source)
+        query = self._of(documents.c.doc_id, documents.c.source)
         return {
             row.doc_id: row.source
             for batch in batches(dict.fromkeys(doc_ids))
@@ -194,14 +196,14 @@ class Catalogue:
     def statistics(self) -> Statistics:
         """Return the corpus in numbers, counted now."""
         count = sa.func.count()
-        kinds = sa.select(
+        kinds = self._of(
             documents.c.content_type,
             count.label("documents"),
             sa.func.sum(documents.c.leaf_count).label("leaves"),
             sa.func.max(documents.c.ingested_at).label("newest"),
         )
         rows = self._rows(kinds.group_by(documents.c.content_type).order_by(count.desc(), documents.c.content_type))
-        largest = _BRIEF.order_by(documents.c.leaf_count.desc(), documents.c.doc_id).limit(LARGEST)
+        largest = _BRIEF.where(self._seen).order_by(documents.c.leaf_count.desc(), documents.c.doc_id).limit(LARGEST)
         return Statistics(
             documents=sum(row.documents for row in rows),
             leaves=int(sum(row.leaves for row in rows)),
@@ -213,7 +215,7 @@ class Catalogue:
 
     def languages(self) -> dict[str, int]:
         """Return the number of documents of each language that documents name, counted now."""
-        named = sa.select(text_of("language").label("language")).subquery()
+        named = self._of(text_of("language").label("language")).subquery()
         count = sa.func.count().label("documents")
         rows = self._rows(sa.select(named.c.language, count).group_by(named.c.language))
         return {row.language: row.documents for row in rows if row.language}
@@ -221,7 +223,7 @@ class Catalogue:
     def topics(self) -> dict[str, int]:
         """Return the documents of each topic; one of several topics counts for each."""
         # PostgreSQL takes an expression twice, with other parameters, for two different ones.
-        named = sa.select(text_of("topic").label("one"), list_of("topic").label("several")).subquery()
+        named = self._of(text_of("topic").label("one"), list_of("topic").label("several")).subquery()
         count = sa.func.count().label("documents")
         found: Counter[str] = Counter()
         for row in self._rows(sa.select(named.c.one, named.c.several, count).group_by(named.c.one, named.c.several)):
@@ -231,8 +233,11 @@ class Catalogue:
 
     def last_ingested_at(self) -> str | None:
         """Return when the newest document came in, ISO 8601, UTC; None for an empty corpus."""
-        (row,) = self._rows(sa.select(sa.func.max(documents.c.ingested_at).label("newest")))
+        (row,) = self._rows(self._of(sa.func.max(documents.c.ingested_at).label("newest")))
         return row.newest if row.newest is None else str(row.newest)
+
+    def _of(self, *columns: sa.ColumnElement[Any]) -> sa.Select[Any]:
+        return sa.select(*columns).select_from(documents).where(self._seen)
 
     def _rows(self, query: sa.Select[Any]) -> list[sa.Row[Any]]:
         with failures_named(), self._engine.connect() as connection:

@@ -106,6 +106,13 @@ def text_of(key: str) -> sa.ColumnElement[str]:
     return _Field(key).text
 
 
+def missing_or_among(key: str, words: Iterable[str]) -> Clause:
+    """Return whether a metadata key is missing or null, one of these texts, or a list that holds one of them."""
+    field = _Field(key)
+    among = (clause for word in words for clause in (field.equals(word), field.holds(word)))
+    return _either([sa.not_(_true(field.present)), *among])
+
+
 def list_of(key: str) -> sa.ColumnElement[str]:
     """Return a metadata key of documents that is a list, as JSON; NULL where it is none."""
     field = _Field(key)

@@ -12,11 +12,11 @@ left behind, and removes it. Which files were read is `sources.py`'s business, h
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,7 @@ from index.documents.blobs import WithoutBlobs, without_blobs
 from index.documents.cache import DocumentCache
 from index.documents.copies import Copies, note_texts
 from index.documents.guess import guessed_blocks
+from index.documents.rights import Groups, allowed
 from index.documents.sources import SourceNote, reopen, write_notes
 from index.documents.span_tree import SpanTree, first_leaf
 from index.documents.structure import Structure
@@ -36,7 +37,7 @@ from index.documents.tables import generations as _generations
 from index.documents.tables import parents as _parents
 from index.documents.tables import pending as _pending
 from index.documents.tables import structures as _structures
-from index.documents.totals import Totals, count, raise_generation, read_generation, recorded_totals
+from index.documents.totals import Totals, count, raise_generation, read_generation, recorded_totals, totals_of
 
 Metadata = dict[str, str | int | float | bool | list[str]]
 Vectors = npt.NDArray[np.floating[Any]]
@@ -49,6 +50,7 @@ _WHOLE = sa.select(_documents, _structures.c.blocks).outerjoin(
 )
 CACHED_CHARS = 128_000_000
 CACHED_VECTOR_BYTES = 128_000_000
+CACHED_SIGHTS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +148,22 @@ class StoredDocument(Document):
         }
 
 
+class Sight(NamedTuple):
+    """What some groups see of a corpus.
+
+    Attributes:
+        versions: of the documents that they see.
+        hidden: of all others.
+        sources: the files of which they see every document.
+        totals: of a corpus of what they see.
+    """
+
+    versions: frozenset[str]
+    hidden: frozenset[str]
+    sources: frozenset[str]
+    totals: Totals
+
+
 class DocumentStore:
     """The documents of one corpus. Safe to read from many threads; one process writes.
 
@@ -163,6 +181,7 @@ class DocumentStore:
         self._documents = DocumentCache(self._load_versions, lambda document: len(document.text), CACHED_CHARS)
         self._parents = DocumentCache(self._load_parents, lambda vectors: vectors.nbytes, CACHED_VECTOR_BYTES)
         self._totals = DocumentCache(self._load_totals, lambda _: 1, 1)
+        self._sights = DocumentCache(self._load_sights, lambda _: 1, CACHED_SIGHTS)
         self._last_totals: Totals | None = None
         self.last_generation = 0
 
@@ -183,6 +202,11 @@ class DocumentStore:
     def totals(self) -> Totals:
         """Return what the corpus holds, as of the last commit."""
         return self._totals.get([""])[""]
+
+    def sight(self, groups: Groups) -> Sight:
+        """Return what these groups see, as of the last commit."""
+        named = json.dumps(sorted(groups))
+        return self._sights.get([named])[named]
 
     def last_totals(self) -> Totals | None:
         """Return what the corpus held when that was last read; None if it never was. Asks no database."""
@@ -313,7 +337,10 @@ class DocumentStore:
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
-        with self._totals.committing(), self._documents.committing(), self._parents.committing():
+        caches = (self._totals, self._documents, self._parents, self._sights)
+        with ExitStack() as committing:
+            for cache in caches:
+                committing.enter_context(cache.committing())
             yield
         with suppress(CorpusError):  # what is committed is committed; they are read again when they are asked for
             self.totals()
@@ -321,6 +348,22 @@ class DocumentStore:
     def _load_totals(self, names: Sequence[str]) -> dict[str, Totals]:
         self._last_totals = recorded_totals(self._engine)
         return dict.fromkeys(names, self._last_totals)
+
+    def _load_sights(self, named: Sequence[str]) -> dict[str, Sight]:
+        found = {}
+        for one in named:
+            columns = (_documents.c.version, _documents.c.leaf_count, _documents.c.source)
+            query = sa.select(*columns, allowed(frozenset(json.loads(one))).label("seen"))
+            with failures_named(), self._engine.connect() as connection:
+                rows = connection.execute(query).all()
+            seen, hidden = [row for row in rows if row.seen], [row for row in rows if not row.seen]
+            found[one] = Sight(
+                frozenset(row.version for row in seen),
+                frozenset(row.version for row in hidden),
+                frozenset(row.source for row in seen) - {row.source for row in hidden},
+                totals_of({row.version: row.leaf_count for row in seen}),
+            )
+        return found
 
     def _load_versions(self, versions: Sequence[str]) -> dict[str, StoredDocument]:
         return {document.version: document for document in self._load(_documents.c.version, versions)}

@@ -37,6 +37,12 @@ def read_totals(connection: sa.Connection) -> Totals:
     return Totals(row.documents, row.leaves, row.state) if row else Totals(0, 0, f"{0:0{STATE_BITS // 4}x}")
 
 
+def totals_of(leaves: Mapping[str, int]) -> Totals:
+    """Return the totals of these documents (version -> number of leaves)."""
+    state = sum(int(version, 16) for version in leaves) % 2**STATE_BITS
+    return Totals(len(leaves), sum(leaves.values()), f"{state:0{STATE_BITS // 4}x}")
+
+
 def count(connection: sa.Connection, *, added: Mapping[str, int], taken: Mapping[str, int]) -> None:
     """Add and take away versions (version -> number of leaves) within the open transaction."""
     documents, leaves, state = read_totals(connection)

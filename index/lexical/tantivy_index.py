@@ -75,6 +75,8 @@ class LexicalIndex:
             self._index.reload()
         self._is_stored = path is not None
         self._parts: Sequence[LexicalIndex] = (self,)
+        self._hidden: Sequence[str] = ()
+        self._hidden_leaves = 0
         self._name_terms = lru_cache(KEPT_NAMES)(self._analyze_names)
         self._foreign = lru_cache(None)(self._words_in)
 
@@ -89,6 +91,14 @@ class LexicalIndex:
         joined._parts = members
         joined._foreign = lru_cache(None)(joined._words_in)
         return joined
+
+    def without(self, versions: Collection[str]) -> "LexicalIndex":
+        """Return the index as if it did not hold the leaves of these document versions, to search only."""
+        view = copy(self)
+        view._hidden, view._hidden_leaves = list(versions), self.count_versions(versions)
+        view._parts = (view,)
+        view._foreign = lru_cache(None)(view._words_in)
+        return view
 
     def add(self, leaves: Iterable[tuple[str, str, str, str]], stopping: Callable[[], bool] = lambda: False) -> None:
         """Add (node id, version, text, names) rows and commit; none of them once `stopping` returns true."""
@@ -116,7 +126,7 @@ class LexicalIndex:
 
     def count(self) -> int:
         """Number of leaves."""
-        return sum(int(part._index.searcher().num_docs) for part in self._parts)
+        return sum(int(part._index.searcher().num_docs) - part._hidden_leaves for part in self._parts)
 
     def versions(self) -> set[str]:
         """Return the document versions of all leaves, and some that were removed lately."""
@@ -186,7 +196,8 @@ class LexicalIndex:
         found: set[str] = set()
         for part in self._parts:
             with part._failures():
-                found.update(term for term, _ in part._index.searcher().terms_with_prefix("text", letters))
+                terms = [term for term, _ in part._index.searcher().terms_with_prefix("text", letters)]
+            found.update(term for term in terms if not part._hidden or part._holding("text", term))
         return sorted(found)
 
     def has(self, term: str) -> bool:
@@ -226,7 +237,7 @@ class LexicalIndex:
                 clauses.append(_clause(named, NAMES_BOOST * weight / part.name_weight(term)))
             with part._failures():
                 searcher = part._index.searcher()
-                query = self._within(tantivy.Query.boolean_query(clauses), versions)
+                query = part._within(tantivy.Query.boolean_query(clauses), versions)
                 hits = searcher.search(query, limit=top_k, count=False).hits
                 return [(str(searcher.doc(address)["node_id"][0]), float(score)) for score, address in hits]
 
@@ -267,7 +278,7 @@ class LexicalIndex:
             with part._failures():
                 searcher = part._index.searcher()
                 if searcher.num_docs:
-                    query = self._within(tantivy.Query.boolean_query(clauses), versions)
+                    query = part._within(tantivy.Query.boolean_query(clauses), versions)
                     hits = searcher.search(query, limit=searcher.num_docs, count=False).hits
                     found += [str(searcher.doc(address)["node_id"][0]) for _, address in hits]
         return found
@@ -290,23 +301,31 @@ class LexicalIndex:
         counts = 0
         for part in self._parts:
             with part._failures():
-                found: Any = part._index.searcher().search(query, limit=1)  # its stub leaves `count` out
+                # Its stub leaves `count` out.
+                found: Any = part._index.searcher().search(part._within(query, None), limit=1)
                 counts += int(found.count)
         return counts
 
     def _within(self, query: Any, versions: Collection[str] | None) -> Any:
-        if versions is None:
-            return query
-        scope = tantivy.Query.term_set_query(self._schema, "version", list(versions))
-        # At 0, so that being in the scope adds nothing to a score.
-        return tantivy.Query.boolean_query(
-            [(tantivy.Occur.Must, query), (tantivy.Occur.Must, tantivy.Query.const_score_query(scope, 0.0))]
-        )
+        clauses = [(tantivy.Occur.Must, query)]
+        if versions is not None:
+            scope = tantivy.Query.term_set_query(self._schema, "version", list(versions))
+            # At 0, so that being in the scope adds nothing to a score.
+            clauses.append((tantivy.Occur.Must, tantivy.Query.const_score_query(scope, 0.0)))
+        if self._hidden:
+            hidden = tantivy.Query.term_set_query(self._schema, "version", list(self._hidden))
+            clauses.append((tantivy.Occur.MustNot, hidden))
+        return tantivy.Query.boolean_query(clauses) if clauses[1:] else query
 
     def containing(self, field: str, term: str) -> int:
         """Return how many leaves hold a term, in their `text` or in the `names` of their documents."""
-        searchers = [part._index.searcher() for part in self._parts]
-        return sum(min(int(searcher.doc_freq(field, term)), searcher.num_docs) for searcher in searchers)
+        return sum(part._holding(field, term) for part in self._parts)
+
+    def _holding(self, field: str, term: str) -> int:
+        if self._hidden:
+            return self._count(tantivy.Query.term_query(self._schema, field, term))
+        searcher = self._index.searcher()
+        return min(int(searcher.doc_freq(field, term)), int(searcher.num_docs))
 
     def _weight(self, field: str, term: str) -> float:
         return self._idf(self.containing(field, term))

@@ -12,6 +12,8 @@ from index.build import servers_of
 from index.corpus import check_corpus_name, corpus_names, exists
 from index.disk import folder_bytes
 from index.documents.catalogue import Catalogue
+from index.documents.rights import Groups, allowed
+from index.documents.store import DocumentStore
 from index.documents.tables import closing_engine
 from index.documents.totals import recorded_totals
 from index.layout.locations import Servers
@@ -50,10 +52,10 @@ class CorpusFacts:
     problem: str | None = None
 
 
-def list_corpora(settings: Settings) -> list[CorpusFacts]:
-    """Return all corpora of the index folder, by name."""
+def list_corpora(settings: Settings, groups: Groups | None = None) -> list[CorpusFacts]:
+    """Return all corpora of the index folder, by name; the documents are those that some groups see, None: all."""
     root, servers = settings.index.dir, servers_of(settings)
-    return [_facts(root / name, servers) for name in corpus_names(root)]
+    return [_facts(root / name, servers, groups) for name in corpus_names(root)]
 
 
 def documents_on_disk(name: str, settings: Settings, wanted: Manifest) -> int:
@@ -126,7 +128,7 @@ def _folder(name: str, settings: Settings) -> Path:
     return folder
 
 
-def _facts(folder: Path, servers: Servers) -> CorpusFacts:
+def _facts(folder: Path, servers: Servers, groups: Groups | None = None) -> CorpusFacts:
     facts = CorpusFacts(folder.name, folder_bytes(folder), held_by=holder_of(folder))
     try:
         manifest = Manifest.read(folder)
@@ -135,8 +137,8 @@ def _facts(folder: Path, servers: Servers) -> CorpusFacts:
         if not servers.has_documents(folder, manifest):
             return replace(facts, documents=0, leaves=0)
         with closing_engine(servers.look_into_documents(folder, manifest)) as engine:
-            totals = recorded_totals(engine)
-            newest = Catalogue(engine).last_ingested_at()
+            totals = recorded_totals(engine) if groups is None else DocumentStore(engine).sight(groups).totals
+            newest = Catalogue(engine, None if groups is None else allowed(groups)).last_ingested_at()
             return replace(facts, documents=totals.documents, leaves=totals.leaves, last_ingested_at=newest)
     except RagError as error:
         return replace(facts, problem=str(error))

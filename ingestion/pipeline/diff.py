@@ -24,9 +24,11 @@ from index.documents.store import Document, Metadata, StoredDocument
 from ingestion.originals import DIGEST_CHARS, salt_of
 from ingestion.pipeline.included import IncludedFiles
 from ingestion.reading.containers import ATTACHED_TO
+from ingestion.reading.fields import with_groups
 from ingestion.reading.files import Skipped, SourceFile, open_plain
 from ingestion.reading.includes import MAX_INCLUDING_BYTES, is_including
 from ingestion.reading.kind import check_size
+from ingestion.reading.sidecar import read_sidecar, sidecar_metadata
 from ingestion.schema import RunOptions
 
 # Raised whenever the same bytes give another text, tree or embedded form, so that known files are read again.
@@ -140,6 +142,7 @@ class _Unread:
     file: SourceFile
     note: SourceNote
     stored: dict[str, str]
+    beside: Metadata
 
 
 class Comparison:
@@ -174,7 +177,7 @@ class Comparison:
         self._root = root
         self._check = check
         self._included = IncludedFiles(check)
-        self._options = options
+        self._options = replace(options, metadata=with_groups(options.metadata))
         self._fingerprint = fingerprint(corpus)
         self._prefix = f"{options.root_name}/" if options.root_name else ""
         self._left = options.limit
@@ -211,7 +214,8 @@ class Comparison:
         self.reading = source = self._prefix + file.doc_id
         note = SourceNote(source, self._root, file.doc_id, options={"metadata": self._options.metadata})
         try:
-            digest = self._digest(file)
+            about = read_sidecar(file.path)
+            digest, beside = self._digest(file, about), sidecar_metadata(about)
         except UnreadableError as error:
             return FileDone(source, file.size, replace(note, failures=(str(error),)), failures=(str(error),))
         known = self._ledger.get(source)
@@ -226,7 +230,7 @@ class Comparison:
                 'Put a prefix before this one: --root NAME, over HTTP {"root": "NAME"}.'
             )
             return FileDone(source, file.size, failures=(reason,))
-        return _Unread(file, replace(note, digest=digest), stored)
+        return _Unread(file, replace(note, digest=digest), stored, beside)
 
     def _contents(self, unread: _Unread) -> Iterator[Change | FileDone]:
         file, note, stored = unread.file, unread.note, unread.stored
@@ -252,7 +256,7 @@ class Comparison:
                 name = f"{self._prefix}{item.doc_id}"
                 left_out.append(item.reason if name == source else f"{name}: {item.reason}")
                 continue
-            document = self._with_topics(self._named(item, source))
+            document = self._with_topics(self._named(item, source, unread.beside))
             if owner := self._other_owner(document.doc_id, source, stored):
                 failures.append(
                     f"The document id {document.doc_id!r} is taken by {owner}. Give one of the two another id."
@@ -300,12 +304,12 @@ class Comparison:
             self._texts[text_hash] = document.doc_id
         return first if first != document.doc_id else None
 
-    def _named(self, document: Document, source: str) -> Document:
+    def _named(self, document: Document, source: str, beside: Metadata) -> Document:
         return replace(
             document,
             doc_id=self._prefix + document.doc_id,
             source=source,
-            metadata=self._metadata(document, source),
+            metadata=self._metadata(document, source, beside),
         )
 
     def _with_topics(self, document: Document) -> Document:
@@ -318,8 +322,8 @@ class Comparison:
         topics = sorted({str(topic), *(before if isinstance(before, list) else [str(before)])})
         return replace(document, metadata=document.metadata | {TOPIC: topics if len(topics) > 1 else topics[0]})
 
-    def _metadata(self, document: Document, source: str) -> Metadata:
-        metadata = document.metadata | self._options.metadata
+    def _metadata(self, document: Document, source: str, beside: Metadata) -> Metadata:
+        metadata = document.metadata | beside | self._options.metadata
         mail = metadata.get(ATTACHED_TO)
         if self._prefix and isinstance(mail, str) and mail.startswith(source.removeprefix(self._prefix)):
             metadata[ATTACHED_TO] = self._prefix + mail
@@ -343,7 +347,7 @@ class Comparison:
         if self._left is not None:
             self._left -= documents
 
-    def _digest(self, file: SourceFile) -> str:
+    def _digest(self, file: SourceFile, about: bytes) -> str:
         digest = hashlib.sha256()
         begin = b""
         with open_plain(file.path) as stream:
@@ -356,7 +360,9 @@ class Comparison:
                     begin += piece
         digest.update(salt_of(self._options.metadata, file.doc_id).encode())
         included = self._included.digest(begin, file.path, file.doc_id)
-        return f"{digest.hexdigest()[:DIGEST_CHARS]}/{self._fingerprint}{included and f'/{included}'}"
+        beside = about and hashlib.sha256(about).hexdigest()[:DIGEST_CHARS]
+        parts = (digest.hexdigest()[:DIGEST_CHARS], self._fingerprint, included, beside)
+        return "/".join(part for part in parts if part)
 
 
 def _at_or_below(lost: Collection[str], doc_ids: Iterable[str]) -> set[str]:

@@ -10,7 +10,9 @@ from datetime import date, time
 from typing import Any
 from urllib.parse import urlsplit
 
+from errors import UnreadableError
 from index.documents.normalization import shorten_marks
+from index.documents.rights import ALLOW
 from index.documents.store import Metadata
 from ingestion.reading.text import one_line
 
@@ -58,18 +60,48 @@ def metadata(record: Mapping[Any, Any], *, without: Collection[str]) -> Metadata
     Mappings, other lists, nulls, infinities and strings over 1,000 characters are content or structure, not
     metadata, and are left out. Dates become ISO strings, integers beyond 64 bits strings. Of a list the first 100
     entries stay.
+
+    Raises:
+        UnreadableError: `allow` names no groups, so it is not known who may see the document.
     """
     found: Metadata = {}
     for key, value in record.items():
         name = one_line(str(key))
         if not name or key in without:
             continue
-        if isinstance(value, list):
+        if name.lower() == ALLOW:  # in whatever letters: it must not be overlooked
+            if named := groups(value):
+                found[ALLOW] = named
+        elif isinstance(value, list):
             if words := _words(value):
                 found[name] = words
         elif (scalar := _scalar(value)) is not None:
             found[name] = scalar
     return found
+
+
+def with_groups(found: Metadata) -> Metadata:
+    """Return metadata with what `allow` says as a list, see `groups`."""
+    return {**found, ALLOW: groups(found[ALLOW])} if ALLOW in found else found
+
+
+def groups(value: object) -> list[str]:
+    """Return the groups that a value of `allow` names, a list or a text with commas; `[]` for null and a blank text.
+
+    Raises:
+        UnreadableError: it names none, too many, or something else.
+    """
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return []
+    listed = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else []
+    named = list(dict.fromkeys(one_line(each) for each in listed if isinstance(each, str) and each.strip()))
+    entries_fit = all(isinstance(each, str) and len(each) <= MAX_ENTRY_CHARS for each in listed)
+    if not named or not entries_fit or len(named) > MAX_LIST_ENTRIES:
+        raise UnreadableError(
+            f"`{ALLOW}` does not name groups.",
+            f"Write a list of 1 to {MAX_LIST_ENTRIES} names of up to {MAX_ENTRY_CHARS} characters, or leave it out.",
+        )
+    return named
 
 
 def _words(values: list[Any]) -> list[str]:

@@ -24,6 +24,8 @@ COMPANIONS = frozenset(
     ".png .jpg .jpeg .gif .svg .webp .avif .ico .bmp .tif .tiff .css .scss .less .js .mjs .map .woff .woff2 .ttf .otf "
     ".eot .mp3 .mp4 .m4a .m4v .mov .avi .mkv .ogg .wav .webm".split()
 )
+# Ends the name of a file about the file whose name comes before it, see `sidecar.py`.
+SIDECAR = ".meta.json"
 BUFFER_BYTES = 262_144  # what a reader can look at before it begins
 # A folder that is only passed through need not be readable, where the system can open it so.
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -105,6 +107,8 @@ def _walk(base: Path, pending: list[Path], *, images: bool, hard_links: bool) ->
     while pending:
         path = pending.pop()
         name = path.relative_to(base).as_posix()
+        if name.endswith(SIDECAR) and path.with_name(path.name.removesuffix(SIDECAR)).is_file():
+            continue
         try:
             status = path.lstat()
             if stat.S_ISDIR(status.st_mode):
@@ -170,8 +174,11 @@ def _children(folder: Path) -> list[Path]:
 
 
 def _named(root: Path, names: Collection[str]) -> list[Path]:
-    """Return the entries at these paths, last name first, each once; paths through a link are left out."""
-    wanted = {root / name for name in names}
+    """Return the entries at these paths, last name first, each once; paths through a link are left out.
+
+    With a sidecar comes the file that it is about.
+    """
+    wanted = {root / each for name in names for each in (name, name.removesuffix(SIDECAR))}
     found = []
     for path in wanted:
         folders = path.parents[: len(path.relative_to(root).parts) - 1]

@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Collection
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any
 
 from errors import RagError, TaskCancelledError, TasksUnavailableError, without_paths
@@ -31,6 +31,8 @@ MAX_WAITING = 1000
 
 logger = logging.getLogger(__name__)
 
+Acting = Callable[[str, str], AbstractContextManager[None]]
+
 
 class TaskQueue:
     """The tasks of one service. Calls block for the time of a look into the file; safe from many threads.
@@ -40,18 +42,27 @@ class TaskQueue:
         runner: runs them.
         registry: the steps that there are.
         settings: lifetime.
+        acting: on whose behalf a task runs, see `Pipelines.guard`.
 
     Attributes:
         store: as given.
         chats: over the results of finished tasks.
     """
 
-    def __init__(self, store: TaskStore, runner: Runner, registry: Registry, settings: PipelinesSettings) -> None:
+    def __init__(
+        self,
+        store: TaskStore,
+        runner: Runner,
+        registry: Registry,
+        settings: PipelinesSettings,
+        acting: Acting = lambda *_: nullcontext(),
+    ) -> None:
         self.store = store
         self.chats = Chats(store)
         self._runner = runner
         self._registry = registry
         self._settings = settings
+        self._acting = acting
         self._changed = threading.Condition()
         self._live: dict[str, LiveTask] = {}
         self._awaited: dict[str, Future[None]] = {}
@@ -187,7 +198,8 @@ class TaskQueue:
 
     def _run(self, task: Task, live: LiveTask) -> None:
         try:
-            self._steps(task, live)
+            with self._acting(task.id, task.mark):
+                self._steps(task, live)
         except TaskCancelledError:
             pass  # `cancel` has written that it ended; a service that stops leaves it as it is
         except FailedStepError as error:

@@ -10,6 +10,7 @@ import numpy as np
 from errors import UnknownCorpusError
 from index.corpus import Corpus
 from index.documents.filters import where
+from index.documents.rights import Groups
 from index.documents.store import StoredDocument
 from index.layout.manifest import Identity, Manifest
 from index.memory_stores import MemoryStores
@@ -238,7 +239,14 @@ class FakeEngines:
     writers: list[str | None] = field(default_factory=list)
     looks: int = 0
 
-    def lease(self, name: str | None = None, *, create: bool = False, writer: str | None = None) -> Lease[FakeEngine]:
+    def lease(
+        self,
+        name: str | None = None,
+        *,
+        create: bool = False,
+        writer: str | None = None,
+        groups: Groups | None = None,  # noqa: ARG002
+    ) -> Lease[FakeEngine]:
         wanted = name or self.default
         self.writers.append(writer)
         if wanted in self.failures:
@@ -251,7 +259,13 @@ class FakeEngines:
         self.leases += 1
         return Lease(self.engines[wanted], self._give_back)
 
-    def lease_open(self, name: str | None = None, *, writer: str | None = None) -> Lease[FakeEngine] | None:
+    def lease_open(
+        self,
+        name: str | None = None,
+        *,
+        writer: str | None = None,
+        groups: Groups | None = None,  # noqa: ARG002
+    ) -> Lease[FakeEngine] | None:
         wanted = name or self.default
         return self.lease(wanted, writer=writer) if wanted in self.engines.keys() - self.closed else None
 
@@ -298,12 +312,19 @@ class OneEngine:
         *,
         create: bool = False,  # noqa: ARG002
         writer: str | None = None,  # noqa: ARG002
+        groups: Groups | None = None,  # noqa: ARG002
     ) -> Lease[Engine]:
         if name not in (None, self.engine.corpus.name):
             raise UnknownCorpusError.of(name, self.names())
         return Lease(self.engine, lambda: None)
 
-    def lease_open(self, name: str | None = None, *, writer: str | None = None) -> Lease[Engine] | None:  # noqa: ARG002
+    def lease_open(
+        self,
+        name: str | None = None,
+        *,
+        writer: str | None = None,  # noqa: ARG002
+        groups: Groups | None = None,  # noqa: ARG002
+    ) -> Lease[Engine] | None:
         return self.lease(name) if name in (None, *self.names()) else None
 
     def names(self) -> list[str]:

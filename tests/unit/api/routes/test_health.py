@@ -6,6 +6,7 @@ import httpx
 import pytest
 
 from errors import CorpusLockedError, IndexDamagedError, StoreUnavailableError
+from index.documents.rights import Groups
 from query_engine.runtime.deadline import Deadline
 from query_engine.runtime.lease_pool import Lease
 from settings import VERSION
@@ -122,7 +123,12 @@ def test_without_an_open_corpus_the_disk_is_looked_at_and_nothing_is_opened() ->
             self.facts["on_disk"] = {"energy": 2}
 
         def lease(
-            self, name: str | None = None, *, create: bool = False, writer: str | None = None
+            self,
+            name: str | None = None,
+            *,
+            create: bool = False,
+            writer: str | None = None,
+            groups: Groups | None = None,  # noqa: ARG002
         ) -> Lease[FakeEngine]:
             pytest.fail(f"{name} was opened, create={create}, writer={writer}")
 

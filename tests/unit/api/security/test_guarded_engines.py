@@ -6,6 +6,7 @@ import pytest
 
 from api.caller import CALLER, READ, Key
 from api.security.guarded_engines import GuardedEngines
+from index.documents.rights import Groups
 from query_engine.runtime.lease_pool import Lease
 from tests.failing import failing
 from tests.fakes.engines import FakeEngine, FakeEngines
@@ -24,11 +25,18 @@ class Leasing(FakeEngines):
         *,
         create: bool = False,  # noqa: ARG002
         writer: str | None = None,  # noqa: ARG002
+        groups: Groups | None = None,  # noqa: ARG002
     ) -> Lease[FakeEngine]:
         self.asked.append(name)
         return Lease(self.engines["a"], lambda: None)
 
-    def lease_open(self, name: str | None = None, *, writer: str | None = None) -> Lease[FakeEngine] | None:  # noqa: ARG002
+    def lease_open(
+        self,
+        name: str | None = None,
+        *,
+        writer: str | None = None,  # noqa: ARG002
+        groups: Groups | None = None,  # noqa: ARG002
+    ) -> Lease[FakeEngine] | None:
         self.asked.append(name)
         return Lease(self.engines["a"], lambda: None)
 
