@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from api.web.joined import joined
 from api.web.page import STATIC
 from index.documents.guess import guessed_blocks
-from index.documents.store import StoredDocument
+from index.documents.store import Metadata, StoredDocument
 from index.documents.structure import Structure
 from settings import ServeSettings
 from tests.fakes.engines import FakeEngine
@@ -217,7 +217,7 @@ def test_preset_questions_that_cannot_be_read_are_refused(given: str) -> None:
 def test_a_conversation_begins_with_titles_and_headings_of_one_corpus_or_several() -> None:
     def engine(name: str) -> FakeEngine:
         text = f"# {name}\n\n## Opening hours\n\nAt six.\n\n## Rules of {name}\n\nNone.\n"
-        about = {"topic": "water"}
+        about: Metadata = {"topic": "water"}
         document = StoredDocument(
             "a.md", name, text, structure=Structure(guessed_blocks(text)), version="1", metadata=about
         )
