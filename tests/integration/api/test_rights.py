@@ -40,7 +40,7 @@ RESTRICTED = (
     Restricted("uploads/grommet.md", "grommet", frozenset({"board"})),
     Restricted("papers/fardel.txt", "fardel", frozenset({"staff"})),
 )
-OPEN_WORD = "marigold"
+OPEN_WORD, ANNEX_WORD = "marigold", "umber"
 GROUPS = {"nobody": (), "staff": ("staff",), "board": ("board",), "both": ("staff", "board"), "other": ("visitors",)}
 
 
@@ -73,6 +73,8 @@ def served(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> Itera
         engines = app.state.service.engines.unguarded
         for name, options in (("docs", RunOptions()), ("papers", RunOptions("papers", {"topic": "light"}))):
             Ingester(engines, settings).ingest("default", folder / "docs" / name, options, _ignored, threading.Event())
+        annex = folder / "docs" / "annex"
+        Ingester(engines, settings).ingest("annex", annex, RunOptions(), _ignored, threading.Event())
         service = Served(client, keys, {})
         upload = {"file": ("grommet.md", "# Keeper\n\n" + LINE.format("grommet"))}
         sent = service.send("admin", "POST", "/documents", params={"allow": "board", "wait": True}, files=upload)
@@ -91,6 +93,8 @@ def _write(folder: Path) -> None:
     docs, papers = folder / "docs", folder / "papers"
     docs.mkdir(parents=True)
     papers.mkdir()
+    (folder / "annex").mkdir()
+    (folder / "annex" / "umber.md").write_text("# Keeper\n\n" + LINE.format(ANNEX_WORD))
     (docs / "open.md").write_text("# Keeper\n\n" + LINE.format(OPEN_WORD))
     (docs / "zanthor.md").write_text("---\nallow: [staff]\ntopic: zanthor\n---\n# zanthor\n\n" + LINE.format("zanthor"))
     (docs / "quibble.md").write_text("---\nallow: staff, board\n---\n# Keeper\n\n" + LINE.format("quibble"))
@@ -290,9 +294,19 @@ def test_a_hidden_document_is_in_no_count(served: Served) -> None:
         visible = 3 + len(RESTRICTED) - len(_hidden_from(key))
         deletion = served.send(key, "POST", "/documents/delete", json={"filter": ALL, "dry_run": True}).json()
         assert served.send(key, "GET", "/stats").json()["documents"] == visible
-        assert [one["documents"] for one in served.send(key, "GET", "/corpora").json()["corpora"]] == [visible]
+        assert [one["documents"] for one in served.send(key, "GET", "/corpora").json()["corpora"]] == [1, visible]
         assert len(served.send(key, "GET", "/documents").json()["documents"]) == visible == deletion["matched"]
         assert served.send(key, "GET", "/ui/beginning").json()["documents"] == visible
+
+
+def test_several_corpora_hide_what_each_of_them_hides(served: Served) -> None:
+    texts = {
+        key: served.send(key, "POST", "/retrieve", json=SEARCH | {"corpus": "*", "top_k": 50}).text for key in GROUPS
+    }
+    words = {key: {one.word for one in RESTRICTED if one.word in text} for key, text in texts.items()}
+
+    assert all(ANNEX_WORD in text for text in texts.values())
+    assert words == {key: {one.word for one in RESTRICTED} - {one.word for one in _hidden_from(key)} for key in GROUPS}
 
 
 def test_an_answer_from_the_cache_was_made_for_the_same_documents(served: Served) -> None:

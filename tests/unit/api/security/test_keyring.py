@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from api.caller import CALLER, NOBODY, mark_of
 from api.security.keyring import Keyring, add_key, read_keys, revoke_key, sha256_of
 from errors import SettingsError
 from settings import ServeSettings
@@ -46,6 +47,43 @@ def test_a_service_learns_of_new_and_revoked_keys_while_it_runs(tmp_path: Path) 
 
     assert keyring.find([first]) is None
     assert keyring.find(["", "wrong", second]) is not None
+
+
+def test_a_key_has_its_groups_and_one_of_an_earlier_release_none(tmp_path: Path) -> None:
+    path = tmp_path / "keys.json"
+    add_key(path, "a", ["read"], None, None, groups=["staff", "board"])
+    assert [key.groups for key in read_keys(path)] == [{"staff", "board"}]
+
+    written = json.loads(path.read_text())
+    del written["keys"][0]["groups"]
+    path.write_text(json.dumps(written))
+
+    assert [key.groups for key in read_keys(path)] == [frozenset()]
+
+
+@pytest.mark.parametrize("name", ["", " ", "a,b", "a\nb", " a"])
+def test_a_group_that_no_document_could_name_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(SettingsError, match="group"):
+        add_key(tmp_path / "keys.json", "a", ["read"], None, None, groups=[name])
+
+
+def test_work_is_done_with_what_the_key_it_was_given_to_may_do_by_then(tmp_path: Path) -> None:
+    path = tmp_path / "keys.json"
+    made = add_key(path, "a", ["read"], None, None, groups=["staff"])
+    keyring = ring(path)
+    mark = mark_of("work", keyring.find([made]))
+
+    def acting(mark: str) -> str:
+        with keyring.acting("work", mark):
+            key = CALLER.get()
+        assert CALLER.get() is None
+        return "everybody" if key is None else key.name
+
+    assert [acting(mark), acting("")] == ["a", NOBODY.name]
+    revoke_key(path, "a")
+    assert acting(mark) == NOBODY.name
+    with Keyring(ServeSettings()).acting("work", mark):
+        assert CALLER.get() is None
 
 
 @pytest.mark.parametrize("broken", ["", "{", "[]", '{"keys": [{"name": "a"}]}', '{"keys": [7]}'])
