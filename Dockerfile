@@ -47,6 +47,8 @@ RUN useradd --uid 10001 --create-home --shell /usr/sbin/nologin treeline && inst
 COPY --from=build /opt/venv /opt/venv
 WORKDIR /app
 COPY . .
+# The user may not write here: each start would compile all of it again, a second.
+RUN python -m compileall -q .
 COPY --from=build --chown=treeline:treeline /app/var var
 USER treeline
 # Beyond loopback without keys: anyone who reaches the published port may ask.

@@ -22,6 +22,7 @@ from api.logs import configure_logging
 from api.security.listen import bind, require_auth_or_loopback, url_at, url_of
 from api.server import BACKLOG, HostedApplication, Plan, exit_on_sigterm, run_server
 from errors import run_command
+from query_engine.loading import loading
 from query_engine.runtime.open_files import raise_limit
 from settings import Settings, load_settings
 
@@ -88,7 +89,8 @@ def serve(settings: Settings, folder: Path | None = None, *, watch: bool = False
             from api.workers.program import run_workers  # noqa: PLC0415
 
             run_workers(app, listener, workers, folder, watched)
-        from api.serve import application  # noqa: PLC0415
+        with loading(settings.answer):
+            from api.serve import application  # noqa: PLC0415
 
         with application(settings, url_of(listener), folder, lambda: listener.listen(BACKLOG), watched) as opened:
             run_server(opened, listener)
@@ -140,9 +142,10 @@ def hosted_application(planned: Plan, jobs: "Jobs | None") -> "Iterator[FastAPI]
         planned: what it is.
         jobs: where ingestions run, if that is there already.
     """
-    from api.serve import application  # noqa: PLC0415
-
     settings, group = planned.settings, planned.group
+    with loading(settings.answer):
+        from api.serve import application  # noqa: PLC0415
+
     if group is None:
         opening = application(settings, url_at(settings.serve.host, settings.serve.port))
     else:

@@ -20,6 +20,7 @@ from index.corpus import ALL, SEVERAL, check_corpus_name, corpus_names, joined_n
 from index.documents.filters import filter_value, where
 from index.layout.lock import check_free
 from query_engine.inquiry import Inquiry
+from query_engine.loading import loading
 from query_engine.schema.answer_warning import DOUBTS
 from query_engine.schema.events import Citation, Done, Event, Nearest, Restarted, Step, Token
 from query_engine.schema.passage import Passage
@@ -78,9 +79,10 @@ def _named(arguments: argparse.Namespace, settings: Settings) -> Sequence[str]:
 
 
 def _ask_here(arguments: argparse.Namespace, corpus: str, settings: Settings) -> None:
-    from query_engine.build import Engines  # noqa: PLC0415  # slow to import; not needed to ask a service
-    from query_engine.synthesis.build import check_writer  # noqa: PLC0415  # likewise
-    from research.modes import InMode  # noqa: PLC0415  # likewise
+    with loading(settings.answer):
+        from query_engine.build import Engines  # noqa: PLC0415  # slow to import; not needed to ask a service
+        from query_engine.synthesis.build import check_writer  # noqa: PLC0415  # likewise
+        from research.modes import InMode  # noqa: PLC0415  # likewise
 
     check_writer(settings.llm, arguments.writer)
     inquiry = Inquiry(arguments.question, arguments.filters)

@@ -190,10 +190,15 @@ class _File:
     media_type: str
 
 
+def _paths() -> dict[str, Path]:
+    """Return what is served, by its path below `static/`."""
+    return {str(path.relative_to(STATIC)): path for path in sorted(STATIC.rglob("*")) if path.suffix in TYPES}
+
+
 @cache
 def _files() -> dict[str, _File]:
-    """Return the files by their path below `static/`; what is not listed here is not served."""
-    paths = {str(path.relative_to(STATIC)): path for path in sorted(STATIC.rglob("*")) if path.suffix in TYPES}
+    """Return the files by the same path; compressed when the first of them is asked for, not at the start."""
+    paths = _paths()
     contents = {name: path.read_bytes() for name, path in paths.items()}
     contents |= {name: joined(paths[name]).encode() for name in SCRIPTS}
     # All others by an address that names their version.
@@ -233,5 +238,5 @@ def _sent(name: str, request: Request, headers: Mapping[str, str]) -> Response:
 
 
 # One route a file: a pattern would take the addresses of all others, and their 405s.
-for _name in _files():
+for _name in _paths():
     at_root.add_api_route(f"/{_name}", partial(_file, _name))

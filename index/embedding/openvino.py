@@ -10,21 +10,16 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from threading import Lock
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import openvino
 from pydantic import PrivateAttr
 
-from errors import ModelError
 from index.embedding.base import Embedder
-from index.embedding.cpu import int8_options
+from index.embedding.compiled_model import CompiledModel, compile_model
 from index.embedding.model import EmbeddingModel, token_arrays
 from index.embedding.model_cache import converted_model
-
-Result = TypeVar("Result")
 
 # What stays floating-point in the int8 model is computed in fp32, so that vectors do not depend on the CPU (ADR 0011).
 PRECISION_HINTS = {"fp32": "f32", "bf16": "bf16", "int8": "f32"}
@@ -35,10 +30,6 @@ LEAST_FILLED = 0.8
 # 24 and 96 MB in steps of 8, at the same speed within 5 %.
 WIDTH_STEP = 24
 CORES_PER_STREAM = 4
-# Shapes whose code stays in memory: what OpenVINO keeps for a model's stream, and its oneDNN for the process. Their own
-# limits let the 176 shapes of batches and widths grow a service by 580 MB; these by 160, at 3 to 5 % more time.
-KEPT_SHAPES = {"CPU_RUNTIME_CACHE_CAPACITY": "64"}
-os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "128")  # read when the first model is compiled
 
 
 class OpenVINOEmbedding(Embedder):
@@ -61,7 +52,7 @@ class OpenVINOEmbedding(Embedder):
     query_prefix: str = ""
     document_prefix: str = ""
     _model: EmbeddingModel = PrivateAttr()
-    _compiled: "CompiledModel" = PrivateAttr()
+    _compiled: CompiledModel = PrivateAttr()
     _inputs: list[str] = PrivateAttr()
     _streams: int = PrivateAttr()
 
@@ -144,68 +135,8 @@ def _batches(order: Sequence[int], lengths: Sequence[int]) -> Iterator[list[int]
         yield batch
 
 
-class CompiledModel:
-    """A compiled model that survives an inference without memory.
-
-    OpenVINO's nodes stay half prepared when one of their allocations fails, and then fail for every later input. So the
-    model is compiled again after a failure, and asked once more. Safe from many threads.
-
-    Args:
-        make: compiles; blocks.
-    """
-
-    def __init__(self, make: Callable[[], Any]) -> None:
-        self._make = make
-        self._lock = Lock()
-        self._compiled = make()
-
-    @property
-    def inputs(self) -> list[str]:
-        """The names of its inputs."""
-        return [port.any_name for port in self._compiled.inputs]
-
-    def run(self, work: Callable[[Any], Result]) -> Result:
-        """Return what `work` returns when it is given the compiled model.
-
-        Raises:
-            Exception: from `work`, with a freshly compiled model; or from compiling.
-        """
-        compiled = self._compiled
-        try:
-            return work(compiled)
-        except (RuntimeError, MemoryError):
-            with self._lock:
-                if self._compiled is not compiled:
-                    return work(self._compiled)
-                made = self._make()
-                result = work(made)  # alone, as every first inference has to be
-                self._compiled = made
-                return result
-
-
 def _inferred(compiled: Any, tokens: dict[str, npt.NDArray[np.int64]]) -> npt.NDArray[np.float32]:
     request = compiled.create_infer_request()
     request.infer(tokens, share_inputs=True)
     output: npt.NDArray[np.float32] = request.get_output_tensor().data
     return output.copy()
-
-
-def compile_model(path: Path, options: dict[str, str], changed: Callable[[Any], Any] = lambda graph: graph) -> Any:
-    """Return the model at `path`, as `changed` returns it, compiled for the CPU with OpenVINO's `options`.
-
-    Raises:
-        ModelError: it cannot be loaded.
-    """
-    # OpenVINO gives the thread that compiles another stack for signals, and takes it away with the model. Of two models
-    # the second one puts back the first one's, which may be gone by then: the next signal would end the process. So the
-    # thread is one that no signal meets.
-    try:
-        with ThreadPoolExecutor(1) as elsewhere:
-            core = openvino.Core()
-            graph = changed(core.read_model(path))
-            return elsewhere.submit(core.compile_model, graph, "CPU", options | KEPT_SHAPES | int8_options()).result()
-    except RuntimeError as error:
-        raise ModelError(
-            f"The converted model {path} cannot be loaded: {str(error).splitlines()[0]}.",
-            f"Delete {path.parent}; it is made again at the next start.",
-        ) from error

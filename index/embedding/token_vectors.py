@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from index.embedding.compiled_model import compile_model
 from index.embedding.model import EmbeddingModel, token_arrays
 from index.embedding.model_cache import converted_model
-from index.embedding.openvino import BATCH_TEXTS, PRECISION_HINTS, compile_model
+from index.embedding.openvino import BATCH_TEXTS, PRECISION_HINTS
 
 # How the operations of the pooling are named, which `convert.py` makes a module of its own.
 POOLING = "__module.pooling"

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from tokenizers import Encoding, Tokenizer
 
+from index.embedding.compiled_model import CompiledModel, compile_model
 from index.plain_letters import plain_letters
 
 SHIPPED = Path(__file__).with_name("model")
@@ -75,8 +76,6 @@ class Reader:
     """
 
     def __init__(self, folder: Path = SHIPPED, threads: int | None = None) -> None:
-        from index.embedding.openvino import CompiledModel, compile_model  # noqa: PLC0415  # imports OpenVINO
-
         limit = {"INFERENCE_NUM_THREADS": str(threads)} if threads else {}
         # A stream for each passage is faster than all cores for a batch, which is as wide as its longest one.
         streams = min(MAX_STREAMS, threads or os.cpu_count() or 1)

@@ -15,6 +15,7 @@ from errors import ModelError, SettingsError
 from index.build import Embedding
 from index.embedding import openvino
 from index.embedding.batch import embed_documents
+from index.embedding.compiled_model import CompiledModel
 from index.embedding.model import EmbeddingModel, TokenCounter, load_embedding_model, token_arrays
 from index.embedding.model_cache import converted_model
 from index.embedding.openvino import OpenVINOEmbedding
@@ -236,7 +237,7 @@ def test_a_model_that_broke_for_want_of_memory_is_compiled_again() -> None:
             raise RuntimeError("Failed to broadcast-merge input shapes")
         return len(made)
 
-    model = openvino.CompiledModel(make)
+    model = CompiledModel(make)
 
     assert [model.run(work) for _ in range(3)] == [2, 2, 2]
 
@@ -245,7 +246,7 @@ def test_what_fails_with_a_new_model_too_is_raised_each_time_anew() -> None:
     def work(_: object) -> None:
         raise MemoryError
 
-    model = openvino.CompiledModel(object)
+    model = CompiledModel(object)
 
     for _ in range(2):
         with pytest.raises(MemoryError):
