@@ -12,12 +12,11 @@ from index.corpus import Corpus
 from index.documents.catalogue import DocumentName
 from query_engine import steps
 from query_engine.collection.languages import Language
+from query_engine.collection.listing import LISTED
 from query_engine.collection.recognition import recognise
 from query_engine.schema.events import Event, Retrieved
 from query_engine.synthesis.fallback_chain import Answer
 from query_engine.text.markdown_escape import as_text
-
-LISTED_DOCUMENTS = 50
 
 
 def answer_about_collection(
@@ -54,9 +53,9 @@ def _counted(names: Sequence[DocumentName], language: Language) -> str:
 
 def _listed(names: Sequence[DocumentName], language: Language) -> str:
     lines = [f"{language.listed.format(documents=language.some(len(names)))}\n"]
-    lines += [f"- **{_title(name.title)}** ({as_text(name.place)})" for name in names[:LISTED_DOCUMENTS]]
-    if len(names) > LISTED_DOCUMENTS:
-        lines.append(f"- {language.more.format(count=len(names) - LISTED_DOCUMENTS)}")
+    lines += [f"- **{_title(name.title)}** ({as_text(name.place)})" for name in names[:LISTED]]
+    if len(names) > LISTED:
+        lines.append(f"- {language.more.format(count=len(names) - LISTED)}")
     return "\n".join(lines)
 
 

@@ -16,7 +16,7 @@ from query_engine.schema.passage import Passage
 from query_engine.schema.source import Source
 from query_engine.text.markdown_escape import as_plain, without_marks
 
-LISTED_ROWS = 50
+LISTED = 50
 
 
 class ListingSynthesizer:
@@ -38,13 +38,13 @@ class ListingSynthesizer:
         citations: Citations,
         stop: threading.Event,
     ) -> Iterator[str]:
-        """Yield the first `LISTED_ROWS` rows, those of each table below a line that counts them."""
+        """Yield the first `LISTED` rows, those of each table below a line that counts them."""
         shown = 0
         for rows in self._found:
             names = column_names(rows.document.text, rows.blocks)
             width = len(names) or max(len(row.cells) for row in rows.blocks)
             above = "\n".join((_counted(rows), "", *header_lines(names, width)))
-            for row in rows.blocks[: LISTED_ROWS - shown]:
+            for row in rows.blocks[: LISTED - shown]:
                 if stop.is_set():
                     return
                 number = citations.cite(stretch(rows.passage, rows.document, *row.inner), *row.inner)
@@ -52,7 +52,7 @@ class ListingSynthesizer:
                 cells = [without_marks(cell) for cell in cells_below(rows.document.text, row, names)]
                 yield f"{above}\n{row_line(cells, width).removesuffix(' |')} [{number}]"
                 above, shown = "", shown + 1
-            if shown < LISTED_ROWS:
+            if shown < LISTED:
                 yield "\n\n"
         left = sum(len(rows.blocks) for rows in self._found) - shown
         if left:

@@ -19,7 +19,7 @@ from query_engine.schema.passage import DocumentKey, Passage
 
 # Reading a leaf takes some 5 ms on two cores. The best of the ranking are read, then the most similar of the
 # others: a question in other words than the text finds its passage by meaning alone.
-RANKED_LEAVES, NEAREST_LEAVES, EDITION_LEAVES = 5, 2, 2
+RANKED_LEAVES, NEAREST_LEAVES = 5, 2
 WINDOW_CHARS = 850
 # Of leaves from a search by words alone, or by a service that tells none.
 UNKNOWN_SIMILARITY = 0.3
@@ -48,7 +48,7 @@ class PreparedLeaf:
 def prepared_leaves(passages: Sequence[Passage], document_of: DocumentOf) -> Iterator[PreparedLeaf]:
     """Yield the best `RANKED_LEAVES` leaves, best first, and the `NEAREST_LEAVES` nearest others; no text twice.
 
-    And `EDITION_LEAVES` of other editions of their documents.
+    And as many of other editions of their documents.
     """
     found = [(hit, passage) for passage in passages for hit in _hits(passage)]
     found.sort(key=lambda one: -one[0].score)
@@ -61,7 +61,7 @@ def prepared_leaves(passages: Sequence[Passage], document_of: DocumentOf) -> Ite
     others = sorted(ranked, key=lambda one: -_similarity(one[1][0]))
     yield from islice(_unread(others, read, document_of), NEAREST_LEAVES)
     editions = _of_other_editions(found, {document for document, _ in read})
-    yield from islice(_unread(editions, read, document_of), EDITION_LEAVES)
+    yield from islice(_unread(editions, read, document_of), NEAREST_LEAVES)
 
 
 def _of_other_editions(

@@ -8,10 +8,9 @@ from collections.abc import Iterable, Sequence
 
 from query_engine.reader.reading import LeafReader
 from query_engine.reader.window import within_section
-from query_engine.schema.events import Citation, Nearest
+from query_engine.schema.events import MAX_NEAREST, Citation, Nearest
 from query_engine.schema.passage import DocumentKey, Passage
 
-MAX_NEAREST = 3
 MAX_QUOTE_CHARS = 480
 
 

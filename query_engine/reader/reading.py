@@ -18,7 +18,7 @@ from index.embedding.cached import is_multilingual
 from index.lexical.language import plain_language, question_language
 from query_engine.question.newest import newest_first
 from query_engine.reader.foreign import ACROSS, WITHIN, reader_share
-from query_engine.reader.leaves import EDITION_LEAVES, NEAREST_LEAVES, RANKED_LEAVES, DocumentOf, prepared_leaves
+from query_engine.reader.leaves import NEAREST_LEAVES, RANKED_LEAVES, DocumentOf, prepared_leaves
 from query_engine.reader.model import PassageReader, PassageText, Scores
 from query_engine.reader.ranking import Ranked, judged_by_similarity, judged_by_words, ranked_units
 from query_engine.reader.section import asked_section
@@ -31,7 +31,7 @@ from query_engine.text.term_weights import CorpusWords
 # The gate and the synthesizer read the same passages.
 REMEMBERED_READINGS = 8
 # What several searches for one question, and for its parts, find.
-REMEMBERED_SCORES = REMEMBERED_READINGS * (RANKED_LEAVES + NEAREST_LEAVES + EDITION_LEAVES)
+REMEMBERED_SCORES = REMEMBERED_READINGS * (RANKED_LEAVES + 2 * NEAREST_LEAVES)
 # Windows are grown around this many of the likeliest units, and the best of them compared with the question: comparing
 # six takes a tenth more CPU and finds no more answers over five sets.
 GROWN_UNITS, COMPARED_WINDOWS = 5, 4
@@ -192,7 +192,7 @@ def _windows(ranked: Ranked, max_chars: int) -> tuple[ReadWindow, ...]:
 
 
 def _with_editions(found: Sequence[U], count: int) -> list[U]:
-    """Return the first `count`, and the best of other editions of their documents, `EDITION_LEAVES` at most."""
+    """Return the first `count`, and the best of other editions of their documents, `NEAREST_LEAVES` at most."""
     first = list(found[:count])
     documents = {one.passage.document for one in first}
     others: list[U] = []
@@ -201,7 +201,7 @@ def _with_editions(found: Sequence[U], count: int) -> list[U]:
         if one.passage.document not in documents and any(edition.is_beside(each.passage.edition) for each in first):
             documents.add(one.passage.document)
             others.append(one)
-    return first + others[:EDITION_LEAVES]
+    return first + others[:NEAREST_LEAVES]
 
 
 def _compared(question: str, windows: Sequence[ReadWindow], embedder: BaseEmbedding) -> tuple[ReadWindow, ...]:

@@ -13,6 +13,9 @@ from dataclasses import dataclass
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.passage import DocumentKey, Passage
 
+MAX_NEAREST = 3
+"""Places below an answer, and sources of one that cites none."""
+
 
 @dataclass(frozen=True, slots=True)
 class Step:

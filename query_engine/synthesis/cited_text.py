@@ -14,6 +14,7 @@ import re
 from collections.abc import Sequence
 
 from query_engine.schema.citations import Citations
+from query_engine.schema.events import MAX_NEAREST
 from query_engine.schema.source import Source
 from query_engine.synthesis.places import best_place, shares
 
@@ -36,8 +37,6 @@ _CLOSERS = {"[": "]", "【": "】"}
 _MAX_HELD_CHARS = 400
 _ENDED = re.compile(r"[.!?:]['\"”’)*_]{0,3}\Z")
 CUT = " …"
-# Sources listed for an answer that cites none.
-MOST_NEAREST = 3
 
 
 class CitedText:
@@ -84,7 +83,7 @@ class CitedText:
     def cite_nearest(self) -> None:
         """Cite, for an answer that cites nothing, the sources that share most with it; its text stays as it is."""
         share = shares([one.passage.text for one in self._sources], self.text)
-        nearest = sorted(range(len(share)), key=lambda at: -share[at])[:MOST_NEAREST]
+        nearest = sorted(range(len(share)), key=lambda at: -share[at])[:MAX_NEAREST]
         for passage in (self._sources[at].passage for at in nearest if share[at]):
             number = self._citations.number(passage)
             self._citations.cite(passage, *best_place(passage, self.text), number=number)

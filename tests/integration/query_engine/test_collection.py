@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from index.corpus import Corpus
-from query_engine.collection.answers import LISTED_DOCUMENTS
+from query_engine.collection.listing import LISTED
 from query_engine.engine import Engine
 from query_engine.inquiry import Inquiry
 from query_engine.schema.events import Done, Event, Step, Token
@@ -85,12 +85,12 @@ async def test_documents_are_counted_by_format_within_the_filter(engine: Engine)
 
 
 async def test_a_long_list_ends_with_how_many_are_left_out(tmp_path: Path) -> None:
-    texts = {f"{number:03}.md": f"Boat {number} is blue." for number in range(LISTED_DOCUMENTS + 7)}
+    texts = {f"{number:03}.md": f"Boat {number} is blue." for number in range(LISTED + 7)}
 
     done = await asked_of(tmp_path / "boats", texts, "list all documents")
 
-    assert f"{LISTED_DOCUMENTS + 7} documents" in done.message.split("\n")[0]
-    assert sum(doc_id in done.message for doc_id in texts) == LISTED_DOCUMENTS
+    assert f"{LISTED + 7} documents" in done.message.split("\n")[0]
+    assert sum(doc_id in done.message for doc_id in texts) == LISTED
     assert "7 more" in done.message.split("\n")[-1]
 
 

@@ -5,7 +5,8 @@ from itertools import pairwise
 
 import pytest
 
-from query_engine.reader.nearest import MAX_NEAREST, MAX_QUOTE_CHARS, first_words, nearest_places
+from query_engine.reader.nearest import MAX_QUOTE_CHARS, first_words, nearest_places
+from query_engine.schema.events import MAX_NEAREST
 from query_engine.schema.passage import Passage
 from tests.fakes.engines import a_citation, a_passage
 from tests.fakes.reading import a_leaf_reader
