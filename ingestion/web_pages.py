@@ -35,9 +35,10 @@ _NAME_CHARS = 120
 
 
 class Page(NamedTuple):
-    """An answer: where it came from after redirections, its content type, and what it holds, decompressed."""
+    """An answer: where it came from after redirections, its status and type, and what it holds, decompressed."""
 
     url: str
+    status: int
     content_type: str
     body: bytes
 
@@ -128,17 +129,17 @@ class WebPages:
         site = f"{parts.scheme}://{parts.netloc}"
         if site not in self._robots:
             rules = RobotFileParser()
-            try:
-                rules.parse(
-                    self._get(f"{site}/robots.txt", MAX_LIST_BYTES).body.decode("utf-8", "replace").splitlines()
-                )
-            except _RefusedError as error:
-                rules.parse([] if error.is_absent else ["User-agent: *", "Disallow: /"])
+            found = self._get(f"{site}/robots.txt", MAX_LIST_BYTES, any_status=True)
+            if found.status < 300:
+                rules.parse(found.body.decode("utf-8", "replace").splitlines())
+            else:  # as RFC 9309 has it
+                is_absent = 400 <= found.status < 500 and found.status != 429
+                rules.parse([] if is_absent else ["User-agent: *", "Disallow: /"])
             self._robots[site] = rules
         return self._robots[site]
 
-    def _get(self, address: str, max_bytes: int, *, is_page: bool = False) -> Page:
-        """Return what stands at an address; `is_page` asks its robots.txt before.
+    def _get(self, address: str, max_bytes: int, *, is_page: bool = False, any_status: bool = False) -> Page:
+        """Return what stands at an address; `is_page` asks its robots.txt before, `any_status` takes refusals too.
 
         Raises:
             UnreadableError: nothing, or it may not be asked, or it is too large or too slow.
@@ -155,15 +156,16 @@ class WebPages:
                     if reply.has_redirect_location:
                         url = str(reply.url.join(reply.headers["location"]))
                         continue
-                    if not reply.is_success:
-                        raise _RefusedError(url, reply.status_code)
+                    if not (reply.is_success or any_status):
+                        fact = f"{url} answers with status {reply.status_code}."
+                        raise UnreadableError(fact, "Check the address, or try again later.")
                     body = b""
                     for piece in reply.iter_bytes():
                         body += piece
                         if len(body) > max_bytes or time.monotonic() > end_s:
                             fact = f"{address} is larger than {max_bytes // 1_000_000} MB, or took over {PAGE_S:.0f} s."
                             raise UnreadableError(fact, "Raise RAG_INGEST__MAX_FILE_MB, or leave it out.")
-                    return Page(str(reply.url), reply.headers.get("content-type", "text/html"), body)
+                    return Page(str(reply.url), reply.status_code, reply.headers.get("content-type", "text/html"), body)
             except (httpx.HTTPError, httpx.InvalidURL) as error:
                 fact = f"{address} cannot be fetched: {error or type(error).__name__}."
                 raise UnreadableError(fact, "Check the address, or try again later.") from error
@@ -187,14 +189,6 @@ class WebPages:
                 f"{url} leads to {host}, which is not a public address.",
                 "Set RAG_INGEST__PRIVATE_ADDRESSES=true to fetch pages of your own network.",
             )
-
-
-class _RefusedError(UnreadableError):
-    """The server answers, and not with a page."""
-
-    def __init__(self, url: str, status: int) -> None:
-        super().__init__(f"{url} answers with status {status}.", "Check the address, or try again later.")
-        self.is_absent = 400 <= status < 500 and status != 429  # as RFC 9309 tells them apart
 
 
 def _unpacked(body: bytes) -> bytes:
