@@ -17,15 +17,20 @@ T = TypeVar("T")
 
 
 def naming_dates(question: str, passages: Iterable[Passage]) -> tuple[Passage, ...]:
-    """Return passages, with the years and days of the question that are the dates of their documents."""
+    """Return passages; those of several editions with the years and days of the question that are their dates."""
     asked = [one for one in identifiers(question) if one.is_year or one.is_day]
+    found = tuple(passages)
+    editions = {one.document: one.edition for one in found}.values()
 
     def said(passage: Passage) -> Passage:
-        day = passage.edition.date
+        edition = passage.edition
+        if not any(edition.is_beside(other) for other in editions):
+            return passage
+        day = edition.date
         dates = [one.text for one in asked if one.pattern.search(f"{day}\n{day[:4]}")]
         return replace(passage, asked_date=" ".join(dates)) if dates else passage
 
-    return tuple(map(said, passages)) if asked else tuple(passages)
+    return tuple(map(said, found)) if asked else found
 
 
 def newest_first(question: str, found: Sequence[T], edition_of: Callable[[T], Edition]) -> list[T]:
