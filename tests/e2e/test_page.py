@@ -90,7 +90,7 @@ def test_a_browser_at_the_service_s_address_gets_the_page_and_a_program_the_ping
     page.goto(service.url)
 
     expect(page.get_by_role("button", name=HEAT_QUESTION)).to_be_visible()
-    expect(page.get_by_text("Answers are quotes")).to_be_visible()
+    expect(page.locator(".under").get_by_text("Answers are quotes")).to_be_visible()
     assert httpx.get(service.url).json() == {"ping": "pong!"}
 
 

@@ -113,7 +113,7 @@ def test_the_chosen_writer_answers_and_is_remembered(page: Page) -> None:
     answer = page.locator(".exchange").nth(1)
     expect(answer).to_contain_text("A model says that Brenn did")
     expect(answer.locator("button.cite")).to_have_count(1)
-    expect(answer.locator("pre")).to_have_text("names[0], years[1]")
+    expect(answer.locator("pre code")).to_have_text("names[0], years[1]")
     expect(answer.locator(".prose p code")).to_have_text("names[1]")
     page.get_by_role("button", name="Deutsch").click()
     expect(page.get_by_label("Geschrieben von")).to_have_value("big")
