@@ -16,7 +16,7 @@ PIP := $(PY) -m pip install -qq --disable-pip-version-check
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help install run ask test test-slow test-all lint check regress regress-run regress-judged baseline rehearsal \
-	image-test torture reliability lock audit sbom screenshots
+	image-test torture reliability lock audit sbom screenshots demo
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*  ## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*  ## /  make \1\t/' | expand -t 20
@@ -142,6 +142,11 @@ audit: $(VENV)/.dev  ## ask for known vulnerabilities of all packages (needs the
 
 screenshots: $(VENV)/.dev  ## take the pictures of the page in docs/ again
 	@$(PY) -m tests.screenshots
+
+# npm brings what draws the recording.
+demo: $(VENV)/.dev  ## record answers in the terminal again, for docs/demo.svg
+	@$(PY) -m tests.demo
+	@npx --yes svg-term-cli@2.1.1 --in var/demo.cast --out docs/demo.svg --window
 
 sbom: .venv-sbom/.done  ## list what the image installs as CycloneDX, in var/sbom.json
 	@mkdir -p var

@@ -24,15 +24,14 @@ def main() -> None:
         with Program([str(REPOSITORY / "main.py")], variables, Path(name)) as service, sync_playwright() as driver:
             page = driver.chromium.launch(executable_path=CHROMIUM).new_page(viewport=SIZE, reduced_motion="reduce")
             for picture, view in {"ask": _ask, "tree": _tree, "pipelines": _pipelines}.items():
-                page.goto(f"{service.url}/ui")
-                page.evaluate("localStorage.clear()")
-                view(page, service.url)
+                page.goto("about:blank")  # so that the page is loaded anew
+                view(page, f"{service.url}/ui")
                 page.mouse.move(0, 0)
                 page.screenshot(path=REPOSITORY / "docs" / f"page-{picture}.png")
 
 
 def _ask(page: Page, url: str) -> None:
-    page.goto(f"{url}/ui?{QUESTION[:4]}#ask")
+    page.goto(url)
     page.fill("#question", QUESTION)
     page.keyboard.press("Enter")
     page.locator("button.cite").first.click()
@@ -40,14 +39,15 @@ def _ask(page: Page, url: str) -> None:
 
 
 def _tree(page: Page, url: str) -> None:
-    page.goto(f"{url}/ui?tree#retrieve?q=What+are+the+benefits+of+renewable+energy")
+    page.goto(f"{url}#retrieve?q=What+are+the+benefits+of+renewable+energy")
     page.locator(".level.read .box").first.wait_for()
 
 
 def _pipelines(page: Page, url: str) -> None:
-    page.goto(f"{url}/ui?pipelines#pipelines")
+    page.goto(f"{url}#pipelines")
     page.get_by_role("button", name="Rank twice, keep the best").click()
     page.get_by_role("button", name="Run", exact=True).click()
+    page.locator(".result-line").wait_for()
     page.get_by_role("button", name="Rankings").click()
     page.get_by_text("Kendall").first.wait_for()
 
