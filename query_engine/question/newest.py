@@ -35,6 +35,8 @@ def naming_dates(question: str, passages: Iterable[Passage]) -> tuple[Passage, .
 
 def newest_first(question: str, found: Sequence[T], edition_of: Callable[[T], Edition]) -> list[T]:
     """Return what was found, all of one series, in the order in which it is to be read; equals stay as they are."""
+    if len(found) < 2:
+        return list(found)
     asked = [one for one in identifiers(question) if not one.is_section]
     editions = [edition_of(one) for one in found]
     named = [sum(one.pattern.search(each.names) is not None for one in asked) for each in editions]

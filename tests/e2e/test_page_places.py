@@ -164,6 +164,7 @@ def test_ticked_documents_are_asked_alone(sized: Page, service: Program, tmp_pat
     sized.keyboard.press("Enter")
     expect(sized.locator(".exchange .by")).to_be_visible()
     expect(sized.locator(".exchange")).not_to_contain_text("6:20")
+    expect(sized.locator(".exchange")).to_contain_text("Only asked: The gate.")
     sized.get_by_role("button", name="Ask all").click()
     sized.get_by_role("button", name="Ask again").click()
 
@@ -180,12 +181,16 @@ def test_a_collection_keeps_its_documents_files_and_conversations_under_another_
     page.get_by_role("dialog").get_by_role("textbox").fill("boats")
     page.keyboard.press("Enter")
     page.get_by_role("region", name="Upload files").locator("input").set_input_files(file)
-    page.get_by_role("button", name="Ask about them").click()
+    expect(page.get_by_role("button", name="Ask about them")).to_be_visible()
+    page.get_by_role("link", name="Ask", exact=True).click()
     page.fill("#question", "How many people does the ferry hold?")
     page.keyboard.press("Enter")
     expect(page.locator(".answer")).to_contain_text("48")
     page.get_by_role("link", name="Documents").click()
     page.get_by_role("button", name="Rename the collection").click()
+    page.get_by_role("dialog").get_by_role("textbox").fill("default")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("dialog").get_by_role("alert")).to_be_visible()
     page.get_by_role("dialog").get_by_role("textbox").fill("Our boats")
     page.keyboard.press("Enter")
     expect(page.get_by_label("Collection", exact=True)).to_have_value("our-boats")
@@ -214,6 +219,7 @@ def test_a_source_covers_a_phone_s_page_which_cannot_be_reached_behind_it(browse
 
     assert reached <= {"evidence", "body"}
     expect(page.locator("button.cite").first).to_be_focused()
+    assert page.evaluate("getComputedStyle(document.activeElement, '::after').content") == "none"
     page.context.close()
 
 

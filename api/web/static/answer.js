@@ -22,6 +22,7 @@ export function Answer({ exchange, latest, again, edit, show, shown }) {
   return html`
     <article class="exchange" ref=${article}>
       <h2 class="asked" dir="auto">${question}</h2>
+      ${exchange.only && html`<p class="note" dir="auto">${t("asksOnly", { titles: exchange.only })}</p>`}
       <${Steps} steps=${steps} running=${running} answerId=${reply?.answer_id} took=${duration(reply?.timings_ms?.total)} />
       ${reply && html`<${Notes} warnings=${reply.warnings.filter(isDoubt)} />`}
       ${text && html`<${Prose} text=${text} citations=${citations} unsupported=${reply?.unsupported} open=${open} shown=${shown} busy=${running} />`}
@@ -169,7 +170,7 @@ function Announcer({ text, state, answered }) {
   const [said, setSaid] = useState("");
   const spoken = useRef(0);
   useEffect(() => {
-    const words = text.replace(/\*\*|\[\d+\]/g, "");
+    const words = text.replace(/\*\*|\[\d+\]|^\|[ :|-]+\|$/gm, "").replace(/\|/g, " ");
     // A point inside a number ends no sentence.
     const end = state === "running" ? ([...words.matchAll(/[.!?:](?=\s)/g)].at(-1)?.index ?? -1) + 1 : words.length;
     if (end < spoken.current) spoken.current = 0; // another author began again

@@ -54,6 +54,8 @@ function App() {
     setCorpus((kept) => (thereAre(members(kept, found.corpora), found.corpora) ? kept : found.default_corpus));
   }, (error) => setFailure(error.message));
   useEffect(() => { load(); }, []);
+  // What was empty may hold documents by now.
+  useEffect(() => { if (config && !config.corpora.includes(corpus)) get("ui/config").then(setConfig, () => {}); }, [view]);
   useEffect(() => {
     if (!config?.corpora.includes(corpus)) return;
     get("documents", { corpus, limit: 1 }).then(({ documents }) => setBare(documents.length ? "" : corpus), () => {});
@@ -167,11 +169,19 @@ function usePane(view, query, go) {
   };
   useEffect(() => {
     if (shown) return;
-    if (from.current?.isConnected) from.current.focus();
+    if (from.current?.isConnected) focusQuietly(from.current);
     from.current = null;
   }, [shown]);
   useEffect(() => { from.current = null; }, [view]);
   return [shown, (place) => put(place, "pushState"), () => put(null, "replaceState")];
+}
+
+// The quote beside a number was just read: it stays away until the number is pointed at anew.
+function focusQuietly(element) {
+  const aloud = () => delete element.dataset.quiet;
+  element.dataset.quiet = "";
+  for (const event of ["blur", "pointerleave"]) element.addEventListener(event, aloud, { once: true });
+  element.focus();
 }
 
 function placeIn(query, last) {

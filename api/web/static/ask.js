@@ -66,16 +66,13 @@ function Talks({ corpus, talks, id, open, rename, remove, save, forgetAll, besid
   const drawer = useRef(null);
   const wide = useMedia(WIDE) && !beside;
   const done = () => { setRenaming(null); setDoomed(null); };
+  useEffect(() => { if (!wide) drawer.current.open = false; }, [id]);
   const words = wanted.trim().toLowerCase();
   const found = words ? talks.filter(({ id: one, name }) => [name, ...exchangesOf(corpus, one).flatMap(({ question, text }) => [question, text])].some((text) => text.toLowerCase().includes(words))) : talks;
-  const choose = (talk) => {
-    if (!wide) drawer.current.open = false;
-    open(talk.id);
-  };
   return html`<details class="talks" ref=${drawer} open=${wide}><summary>${t("conversations", { n: talks.length })}</summary><div class="drawer">
     <input type="search" aria-label=${t("findTalk")} placeholder=${t("findTalk")} value=${wanted} onInput=${({ target }) => setWanted(target.value)} />
     ${!found.length && html`<p class="note">${t("nothing")}</p>`}
-    <ul>${found.map((talk) => html`<li key=${talk.id}><button class="link" dir="auto" title=${talk.name} aria-current=${talk.id === id ? "true" : undefined} onClick=${() => choose(talk)}>${talk.name}</button><span>
+    <ul>${found.map((talk) => html`<li key=${talk.id}><button class="link" dir="auto" title=${talk.name} aria-current=${talk.id === id ? "true" : undefined} onClick=${() => open(talk.id)}>${talk.name}</button><span>
       <button class="quiet" aria-label="${t("exportTalk")}: ${talk.name}" onClick=${() => save(talk)}>${t("saveTalk")}</button>
       <button class="quiet" aria-label="${t("rename")}: ${talk.name}" onClick=${() => setRenaming(talk)}>${t("rename")}</button>
       <button class="quiet" aria-label="${t("remove")}: ${talk.name}" onClick=${() => setDoomed(talk)}>${t("remove")}</button></span></li>`)}</ul>
@@ -133,7 +130,7 @@ function Talk({ config, corpus, corpora, query, show, showNothing, shown, active
     begin(wording);
     show(null);
     own.current = newId();
-    tell({ type: "asked", id: own.current, question: wording });
+    tell({ type: "asked", id: own.current, question: wording, only: only.map(({ title }) => title).join(", ") });
     const body = { question: wording, corpus, turns: turns(exchanges), filters: asFilters(filters, only), mode, top_k: topK === "" ? undefined : topK,
       writer: writer === usual ? undefined : writer };
     await play(body, control.signal, tell);
@@ -182,7 +179,7 @@ function Talk({ config, corpus, corpora, query, show, showNothing, shown, active
 }
 
 function told(exchanges, message) {
-  if (message.type === "asked") return [...exchanges, { id: message.id, ...begun(message.question) }];
+  if (message.type === "asked") return [...exchanges, { id: message.id, ...begun(message.question), only: message.only }];
   if (message.type === "kept") {
     const running = exchanges.filter(({ state }) => state === "running");
     return [...message.exchanges.filter(({ id }) => !running.some((one) => one.id === id)), ...running];

@@ -15,7 +15,7 @@ export function Confirm({ text, yes, no }) {
 }
 
 // `hint`: says what becomes of a name; one of which nothing becomes is not taken.
-export function Naming({ title, name = "", hint, yes, no }) {
+export function Naming({ title, name = "", hint, problem, yes, no }) {
   const [text, setText] = useState(name);
   const submit = (event) => {
     event.preventDefault();
@@ -24,6 +24,7 @@ export function Naming({ title, name = "", hint, yes, no }) {
   return html`<${Dialog} label=${title} close=${no}>
     <form onSubmit=${submit}><label>${title}<input class="naming" autofocus required maxlength="100" value=${text} onInput=${({ target }) => setText(target.value)} /></label>
       ${hint && html`<p class="note">${hint(text)}</p>`}
+      ${problem && html`<p class="problem" role="alert">${problem}</p>`}
       <p class="actions"><button class="main" type="submit" disabled=${!(hint ? hint(text) : text.trim())}>${t("apply")}</button><button type="button" onClick=${no}>${t("cancel")}</button></p></form></${Dialog}>`;
 }
 

@@ -20,7 +20,7 @@ export function Documents({ config, corpus, show, shown, active, dropped, rename
   const [said, setSaid] = useState("");
   const [doomed, setDoomed] = useState(null);
   const [ending, setEnding] = useState(false);
-  const [naming, setNaming] = useState(false);
+  const [naming, setNaming] = useState(null); // {problem}: why the name before was refused
   const [ticked, setTicked] = useState([]); // rows
   const request = useRef(0);
 
@@ -68,8 +68,8 @@ export function Documents({ config, corpus, show, shown, active, dropped, rename
     await remove(`corpora/${corpus}`).then(dropped, (error) => setFailure(error.message));
   };
   const rename = async (name) => {
-    setNaming(false);
-    if (slug(name) !== corpus) await patch(`corpora/${corpus}`, { name: slug(name) }).then(() => renamed(slug(name)), (error) => setFailure(error.message));
+    if (slug(name) === corpus) setNaming(null);
+    else await patch(`corpora/${corpus}`, { name: slug(name) }).then(() => renamed(slug(name)), (error) => setNaming({ problem: error.message }));
   };
   const isTicked = (row) => ticked.some(({ doc_id }) => doc_id === row.doc_id);
   const tick = (row) => setTicked(isTicked(row) ? ticked.filter(({ doc_id }) => doc_id !== row.doc_id) : [...ticked, row]);
@@ -95,8 +95,8 @@ export function Documents({ config, corpus, show, shown, active, dropped, rename
     </table></div>`}
     ${next && html`<p><button class="quiet" onClick=${() => load(next)}>${t("more")}</button></p>`}
     ${doomed && html`<${Confirm} text=${t(doomed.doc_id.startsWith("uploads/") ? "removeUploaded" : "removeAsk", { title: doomed.title })} yes=${deleted} no=${() => setDoomed(null)} />`}
-    ${counted && config.can_drop && html`<p class="end"><button class="quiet" onClick=${() => setNaming(true)}>${t("renameCorpus")}</button> <button class="quiet danger" onClick=${() => setEnding(true)}>${t("dropCorpus")}</button></p>`}
-    ${naming && html`<${Naming} title=${t("renameCorpus")} name=${corpus} hint=${(name) => slug(name) && t("corpusNameHint", { slug: slug(name) })} yes=${rename} no=${() => setNaming(false)} />`}
+    ${counted && config.can_drop && html`<p class="end"><button class="quiet" onClick=${() => setNaming({})}>${t("renameCorpus")}</button> <button class="quiet danger" onClick=${() => setEnding(true)}>${t("dropCorpus")}</button></p>`}
+    ${naming && html`<${Naming} title=${t("renameCorpus")} name=${corpus} hint=${(name) => slug(name) && t("corpusNameHint", { slug: slug(name) })} problem=${naming.problem} yes=${rename} no=${() => setNaming(null)} />`}
     ${ending && html`<${Confirm} text=${t("dropAsk", { corpus, n: counted.documents })} yes=${drop} no=${() => setEnding(false)} />`}`;
 }
 
@@ -105,7 +105,7 @@ function Health({ counted, corpus, work: { job, start } }) {
   const { failed, failed_sources: total, by_content_type: types, last_ingested_at: newest, left_out } = counted;
   const kinds = Object.entries(types).map(([type, n]) => `${type} ${number(n)}`).join(", ");
   return html`<section class="health" aria-label=${t("health")}>
-    <p class="note">${kinds}${newest && html` · ${t("newest")} <time datetime=${newest}>${newest.slice(0, 16).replace("T", " ")}</time>`}${!total && !left_out.length && !job?.result?.failed.length && ` · ${t("allRead")}`}</p>
+    <p class="note">${kinds}${newest && html` · ${t("newest")} <time datetime=${newest}>${newest.slice(0, 16).replace("T", " ")}</time>`}</p>
     <details class="note"><summary>${t("inside")}</summary>${t("insideHint", { leaves: number(counted.leaves), model: counted.model, precision: counted.precision })}</details>
     ${total > 0 && html`<details class="unread"><summary class="problem">${t("unread", { n: number(total) })}</summary>
       <ul>${failed.map((one) => html`<li><strong dir="auto">${one.source}</strong> ${one.reasons.join(" ")}</li>`)}</ul>

@@ -10,7 +10,7 @@ export function Empty({ config, corpus, ready }) {
   const [filled, setFilled] = useState(false);
   const work = useJob(config, corpus, ({ result }) => setFilled(Boolean(result && result.docs_ok)));
   const canUpload = config.upload.max_bytes > 0;
-  return html`<p class="lead">${t(canUpload || config.can_ingest ? "emptyCorpus" : "emptyClosed", { corpus })}</p>
+  return html`${!filled && html`<p class="lead">${t(canUpload || config.can_ingest ? "emptyCorpus" : "emptyClosed", { corpus })}</p>`}
     ${canUpload && html`<${Upload} limits=${config.upload} corpus=${corpus} work=${work} />`}
     ${config.sample && html`<p><button class="quiet" onClick=${() => work.start(() => post("ingest", { path: config.sample, corpus, wait: false }))}>${t("sample")}</button></p>`}
     <${Bring} config=${config} corpus=${corpus} work=${work} />

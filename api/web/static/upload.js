@@ -133,7 +133,7 @@ function Job({ job }) {
     <p role="status">${result
       ? `${t("states")[state]}. ${t("ingestDone", { new: result.new, changed: result.changed, unchanged: result.unchanged, failed: result.failed.length })}`
       : t(share === null ? "ingestReading" : "ingestRunning", { state: t("states")[state], share, documents: number(progress?.documents ?? 0) })}</p>
-    ${unfinished(job) && html`<p>${progress && html`<progress ...${share === null ? {} : { value: share, max: 100 }} aria-label=${t("ingest")}></progress> <small dir="auto">${progress.source}</small> `}
+    ${unfinished(job) && html`<p>${progress && html`<progress ...${share === null ? {} : { value: share, max: 100 }} aria-label=${t("ingest")}></progress> <small dir="auto">${progress.source.startsWith("/") ? "" : progress.source}</small> `}
       <button class="quiet" disabled=${job.cancelling} onClick=${cancel}>${t("cancel")}</button></p>`}
     ${(error || failure) && html`<p class="problem">${error?.detail ?? failure}</p>`}
     ${result && ["failed", "skipped", "left_out"].map((fate) => html`<${Fates} fate=${fate} files=${result[fate]} />`)}

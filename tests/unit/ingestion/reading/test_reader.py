@@ -4,6 +4,7 @@ import os
 import signal
 import zlib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -67,7 +68,10 @@ def test_files_of_every_format_pass_through_one_child(tmp_path: Path) -> None:
     with Reader(LIMITS) as reader:
         found = [item for name in contents for item in reader.read(file_named(name, tmp_path))]
 
-    assert found[:4] == [
+    pdf = found[3]
+    assert isinstance(pdf, Document)
+    assert pdf.metadata.keys() == {"date"}
+    assert [*found[:3], replace(pdf, metadata={})] == [
         Document("a.md", "T", "Markdown.", metadata={"year": 2024}, source="a.md", content_type="markdown"),
         Document("b.txt", "b", "Größe", source="b.txt", content_type="plain text"),
         Document("c.html", "P", "A page.", source="c.html", content_type="html"),
