@@ -172,8 +172,9 @@ def test_ticked_documents_are_asked_alone(sized: Page, service: Program, tmp_pat
 
 
 def test_a_collection_keeps_its_documents_files_and_conversations_under_another_name(
-    page: Page, service: Program, tmp_path: Path
+    browser: Browser, service: Program, tmp_path: Path
 ) -> None:
+    page = opened(browser)  # not `page`, in which no request may fail
     file = tmp_path / "boats.md"
     file.write_text("# Boats\n\nThe ferry holds 48 people.\n", encoding="utf-8")
     page.goto(f"{service.url}/ui#documents")
@@ -202,6 +203,7 @@ def test_a_collection_keeps_its_documents_files_and_conversations_under_another_
 
     assert download.value.path().read_bytes() == file.read_bytes()
     assert httpx.delete(f"{service.url}/corpora/our-boats").status_code == 200
+    page.context.close()
 
 
 def test_a_source_covers_a_phone_s_page_which_cannot_be_reached_behind_it(browser: Browser, service: Program) -> None:
