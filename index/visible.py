@@ -127,7 +127,7 @@ class VisibleVectors(Vectors):
 
 
 class VisibleLedger(SourceLedger):
-    """The notes of the files of which every document is seen; of others nothing is known."""
+    """The notes of files whose documents are all visible; other files have none."""
 
     def __init__(self, engine: Any, sources: frozenset[str]) -> None:
         super().__init__(engine)

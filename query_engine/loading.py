@@ -1,6 +1,6 @@
 """Load what a process answers with, faster.
 
-Flow: `main.py` and `python -m query_engine` import their libraries inside of **this** -> `build.py` finds the reader
+Flow: `main.py` and `python -m query_engine` import their libraries within **this** -> `build.py` finds the reader
 loaded.
 """
 

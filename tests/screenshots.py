@@ -24,7 +24,7 @@ def main() -> None:
         with Program([str(REPOSITORY / "main.py")], variables, Path(name)) as service, sync_playwright() as driver:
             page = driver.chromium.launch(executable_path=CHROMIUM).new_page(viewport=SIZE, reduced_motion="reduce")
             for picture, view in {"ask": _ask, "tree": _tree, "pipelines": _pipelines}.items():
-                page.goto("about:blank")  # so that the page is loaded anew
+                page.goto("about:blank")  # a change of the hash alone would not reload the page
                 view(page, f"{service.url}/ui")
                 page.mouse.move(0, 0)
                 page.screenshot(path=REPOSITORY / "docs" / f"page-{picture}.png")

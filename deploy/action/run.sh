@@ -4,7 +4,7 @@
 #   CASES=questions.jsonl BASELINE=baselines/mine CORPUS=documents OUT=folder [THRESHOLD=0.03] [FAIL_ON="..."] run.sh
 #
 # OUT gets the index, the run, compare.md and gate.xml (JUnit). Exit codes: 0 as good, 1 worse or not to be told, or a
-# question without a reply. Everything is ingested and asked anew: a change may be in the documents too.
+# question without a reply. Documents are always ingested again, because they may have changed too.
 set -eu
 
 PYTHON=${PYTHON:-$(dirname "$0")/../../.venv/bin/python}

@@ -154,7 +154,7 @@ class Sight(NamedTuple):
     Attributes:
         versions: of the documents that they see.
         hidden: of all others.
-        sources: the files of which they see every document.
+        sources: files whose documents they see without exception.
         totals: of a corpus of what they see.
     """
 

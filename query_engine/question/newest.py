@@ -4,7 +4,7 @@ Flow: editions of what was found (`index/documents/edition.py`) -> **here** -> t
 (`retrieval/copies.py`) and of what is quoted (`reader/reading.py`). Pure.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cmp_to_key
 from typing import TypeVar
@@ -31,6 +31,17 @@ def naming_dates(question: str, passages: Iterable[Passage]) -> tuple[Passage, .
         return replace(passage, asked_date=" ".join(dates)) if dates else passage
 
     return tuple(map(said, found)) if asked else found
+
+
+def other_editions(found: Iterable[T], read: Iterable[Passage], passage_of: Callable[[T], Passage]) -> Iterator[T]:
+    """Yield the first find in each other edition of the documents that were read."""
+    editions = {passage.document: passage.edition for passage in read}
+    seen = set(editions)
+    for one in found:
+        passage = passage_of(one)
+        if passage.document not in seen and any(map(passage.edition.is_beside, editions.values())):
+            seen.add(passage.document)
+            yield one
 
 
 def newest_first(question: str, found: Sequence[T], edition_of: Callable[[T], Edition]) -> list[T]:

@@ -12,6 +12,7 @@ from index.documents.guess import guessed_blocks
 from index.documents.span_tree import split_node_id
 from index.documents.store import Document, DocumentStore, StoredDocument
 from index.documents.structure import Structure
+from query_engine.question.newest import other_editions
 from query_engine.reader.layout import Layout, lay_out
 from query_engine.reader.model import PassageText
 from query_engine.schema.hit import IDENTIFIED, LeafHit
@@ -60,19 +61,10 @@ def prepared_leaves(passages: Sequence[Passage], document_of: DocumentOf) -> Ite
     yield from islice(_unread(ranked, read, document_of), RANKED_LEAVES)
     others = sorted(ranked, key=lambda one: -_similarity(one[1][0]))
     yield from islice(_unread(others, read, document_of), NEAREST_LEAVES)
-    editions = _of_other_editions(found, {document for document, _ in read})
+    documents = {document for document, _ in read}
+    known = [passage for _, passage in found if passage.document in documents]
+    editions = other_editions(enumerate(found), known, lambda ranked: ranked[1][1])
     yield from islice(_unread(editions, read, document_of), NEAREST_LEAVES)
-
-
-def _of_other_editions(
-    found: Sequence[tuple[LeafHit, Passage]], read: set[DocumentKey]
-) -> Iterator[tuple[int, tuple[LeafHit, Passage]]]:
-    """Yield the best leaf of each other edition of the documents that were read, with its rank."""
-    editions = {passage.document: passage.edition for _, passage in found if passage.document in read}.values()
-    for rank, (hit, passage) in enumerate(found):
-        if passage.document not in read and any(map(passage.edition.is_beside, editions)):
-            read.add(passage.document)
-            yield rank, (hit, passage)
 
 
 def _unread(

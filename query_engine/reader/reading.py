@@ -7,6 +7,7 @@ answer is there, `synthesis/extractive.py` quotes it: both take the same reading
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from threading import Lock
 from typing import TypeVar
 
@@ -16,7 +17,7 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 
 from index.embedding.cached import is_multilingual
 from index.lexical.language import plain_language, question_language
-from query_engine.question.newest import newest_first
+from query_engine.question.newest import newest_first, other_editions
 from query_engine.reader.foreign import ACROSS, WITHIN, reader_share
 from query_engine.reader.leaves import NEAREST_LEAVES, RANKED_LEAVES, DocumentOf, prepared_leaves
 from query_engine.reader.model import PassageReader, PassageText, Scores
@@ -37,7 +38,7 @@ REMEMBERED_SCORES = REMEMBERED_READINGS * (RANKED_LEAVES + 2 * NEAREST_LEAVES)
 GROWN_UNITS, COMPARED_WINDOWS = 5, 4
 # How many units of leaves in another language than the question's are embedded: about four leaves' worth.
 FOREIGN_UNITS = 24
-U = TypeVar("U", ReadUnit, ReadWindow)
+U = TypeVar("U", bound=ReadUnit | ReadWindow)
 # The question, and of each passage its document, its node (which changes with the document's text), place, score, text.
 _Asked = tuple[str, tuple[tuple[str, str, int, float, str], ...]]
 
@@ -194,14 +195,8 @@ def _windows(ranked: Ranked, max_chars: int) -> tuple[ReadWindow, ...]:
 def _with_editions(found: Sequence[U], count: int) -> list[U]:
     """Return the first `count`, and the best of other editions of their documents, `NEAREST_LEAVES` at most."""
     first = list(found[:count])
-    documents = {one.passage.document for one in first}
-    others: list[U] = []
-    for one in found[count:]:
-        edition = one.passage.edition
-        if one.passage.document not in documents and any(edition.is_beside(each.passage.edition) for each in first):
-            documents.add(one.passage.document)
-            others.append(one)
-    return first + others[:NEAREST_LEAVES]
+    others = other_editions(found[count:], (one.passage for one in first), lambda one: one.passage)
+    return [*first, *islice(others, NEAREST_LEAVES)]
 
 
 def _compared(question: str, windows: Sequence[ReadWindow], embedder: BaseEmbedding) -> tuple[ReadWindow, ...]:

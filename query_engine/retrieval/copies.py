@@ -24,7 +24,7 @@ WIDER = 4
 MOST_TIMES = 16
 # Scores of equal leaves in documents with similar names differ by rounding only.
 EQUAL_SCORE = 1e-6
-# An edition whose best leaf is worth so much less than another one's is about something else.
+# An edition is about something else if its best leaf scores lower than the best of the series by more than this.
 NEAR_SCORE = 0.1
 
 

@@ -306,25 +306,12 @@ class OneEngine:
 
     engine: Engine
 
-    def lease(
-        self,
-        name: str | None = None,
-        *,
-        create: bool = False,  # noqa: ARG002
-        writer: str | None = None,  # noqa: ARG002
-        groups: Groups | None = None,  # noqa: ARG002
-    ) -> Lease[Engine]:
+    def lease(self, name: str | None = None, **_: Any) -> Lease[Engine]:
         if name not in (None, self.engine.corpus.name):
             raise UnknownCorpusError.of(name, self.names())
         return Lease(self.engine, lambda: None)
 
-    def lease_open(
-        self,
-        name: str | None = None,
-        *,
-        writer: str | None = None,  # noqa: ARG002
-        groups: Groups | None = None,  # noqa: ARG002
-    ) -> Lease[Engine] | None:
+    def lease_open(self, name: str | None = None, **_: Any) -> Lease[Engine] | None:
         return self.lease(name) if name in (None, *self.names()) else None
 
     def names(self) -> list[str]:

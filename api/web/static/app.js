@@ -176,7 +176,7 @@ function usePane(view, query, go) {
   return [shown, (place) => put(place, "pushState"), () => put(null, "replaceState")];
 }
 
-// The quote beside a number was just read: it stays away until the number is pointed at anew.
+// The quote beside a number was just read: it stays hidden until the reader points at the number again.
 function focusQuietly(element) {
   const aloud = () => delete element.dataset.quiet;
   element.dataset.quiet = "";
@@ -257,8 +257,7 @@ function otherTheme() {
 }
 
 // What is printed has the sources of its answers.
-const closed = () => document.querySelectorAll("details.places:not([open])");
-addEventListener("beforeprint", () => { for (const one of closed()) one.open = true; });
+addEventListener("beforeprint", () => { for (const one of document.querySelectorAll("details.places")) one.open = true; });
 
 const theme = recall("theme", "");
 if (theme) document.documentElement.dataset.theme = theme;

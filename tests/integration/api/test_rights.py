@@ -24,7 +24,7 @@ LINE = "The lighthouse is kept at night by {}."
 
 
 class Restricted(NamedTuple):
-    """A document, the word that it alone holds, and the groups that see it."""
+    """A document, a word found in no other document, and the groups that may see it."""
 
     doc_id: str
     word: str

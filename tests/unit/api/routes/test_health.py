@@ -6,7 +6,6 @@ import httpx
 import pytest
 
 from errors import CorpusLockedError, IndexDamagedError, StoreUnavailableError
-from index.documents.rights import Groups
 from query_engine.runtime.deadline import Deadline
 from query_engine.runtime.lease_pool import Lease
 from settings import VERSION
@@ -128,7 +127,7 @@ def test_without_an_open_corpus_the_disk_is_looked_at_and_nothing_is_opened() ->
             *,
             create: bool = False,
             writer: str | None = None,
-            groups: Groups | None = None,  # noqa: ARG002
+            **_: Any,
         ) -> Lease[FakeEngine]:
             pytest.fail(f"{name} was opened, create={create}, writer={writer}")
 

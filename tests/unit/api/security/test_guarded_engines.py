@@ -1,12 +1,12 @@
 """Which corpora a key opens when several are asked for together."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from api.caller import CALLER, READ, Key
 from api.security.guarded_engines import GuardedEngines
-from index.documents.rights import Groups
 from query_engine.runtime.lease_pool import Lease
 from tests.failing import failing
 from tests.fakes.engines import FakeEngine, FakeEngines
@@ -19,24 +19,11 @@ class Leasing(FakeEngines):
         super().__init__({name: FakeEngine(corpus=name) for name in ("a", "b", "secret")}, default="a")
         self.asked: list[str | None] = []
 
-    def lease(
-        self,
-        name: str | None = None,
-        *,
-        create: bool = False,  # noqa: ARG002
-        writer: str | None = None,  # noqa: ARG002
-        groups: Groups | None = None,  # noqa: ARG002
-    ) -> Lease[FakeEngine]:
+    def lease(self, name: str | None = None, **_: Any) -> Lease[FakeEngine]:
         self.asked.append(name)
         return Lease(self.engines["a"], lambda: None)
 
-    def lease_open(
-        self,
-        name: str | None = None,
-        *,
-        writer: str | None = None,  # noqa: ARG002
-        groups: Groups | None = None,  # noqa: ARG002
-    ) -> Lease[FakeEngine] | None:
+    def lease_open(self, name: str | None = None, **_: Any) -> Lease[FakeEngine] | None:
         self.asked.append(name)
         return Lease(self.engines["a"], lambda: None)
 
