@@ -50,6 +50,15 @@ RECORDS = [
     },
     {"id": "pumps", "title": "Heat pumps", "topic": "heat", "text": "A heat pump moves heat from cold to warm places."},
     {
+        "id": "paper",
+        "title": "Lakes in winter",
+        "text": "Lakes freeze from the top.",
+        "authors": ["Ono, R.", "Lake Board"],
+        "year": 2021,
+        "journal": "Ice",
+        "doi": "doi:10.1000/ice.7",
+    },
+    {
         "id": "mills",
         "title": "Wind mills",
         "topic": "wind",
@@ -202,6 +211,17 @@ def test_preset_questions_stand_by_topic_and_options_limit_the_question(page: Pa
     body = json.loads(sent.value.post_data or "")
     assert (body["filters"], body["top_k"]) == ({"filters": [{"key": "topic", "value": "heat"}]}, 2)
     expect(page.locator(".answer")).to_contain_text("moves heat")
+
+
+@pytest.mark.promise("C14")
+def test_a_paper_says_how_it_is_cited(page: Page, service: Program) -> None:
+    page.goto(f"{service.url}/ui")
+    page.locator("#question").fill("Where do lakes freeze from?")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Source 1: Lakes in winter").first.click()
+
+    cited = "Ono, R., & Lake Board (2021). Lakes in winter. Ice. https://doi.org/10.1000/ice.7"
+    expect(page.locator(".evidence").get_by_text(cited)).to_be_visible()
 
 
 def test_the_copy_is_markdown_with_links(page: Page, service: Program) -> None:

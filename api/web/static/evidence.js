@@ -5,6 +5,7 @@
 import { DocumentText } from "./document_text.js";
 import { toUnits } from "./markdown.js";
 import { Pages } from "./pdf.js";
+import { reference } from "./reference.js";
 import { documentPath, get } from "./service.js";
 import { number, t } from "./texts.js";
 import { html, useCallback, useEffect, useMemo, useRef, useState } from "./vendor/htm-preact.js";
@@ -73,12 +74,14 @@ function Shown({ found, place, corpus, pane }) {
   const note = changed ? t("changed") : reason;
 
   const pages = span ? pagesOf(found, place) : "";
+  const citedAs = reference(found);
   const leaving = place.url && !place.url.includes("/documents/") ? place.url : found.url;
   return html`
     <p class="crumbs">
       <strong dir="auto">${found.title}</strong>${pages && ` · ${pages}`}
       ${headings(text, span?.start ?? 0).map((heading) => html` › <span>${heading}</span>`)}
     </p>
+    ${citedAs && html`<p class="note" dir="auto">${citedAs}</p>`}
     ${chain.length > 0 && html`<p class="levels" role="group">${chain.map((node, index) => html`
       <button class="quiet" aria-pressed=${String(level === index)} onClick=${() => setLevel(level === index ? -1 : index)}
         title=${t("characters", { n: number(node.end - node.start) })}>${t(LEVELS[node.level])}</button>`)}</p>`}
