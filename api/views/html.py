@@ -26,7 +26,7 @@ _FOLDER = Path(__file__).parent / "templates"
 _STYLES = (Path(__file__).parents[1] / "web" / "static" / "style.css", _FOLDER / "pages.css")
 _MARKDOWN = frozenset(
     "markdown html docx mediawiki xlsx xls pptx odt ods odp epub rtf restructuredtext asciidoc org notebook xml".split()
-) | {"man page"}
+)
 """The content types whose text is Markdown, as in `web/static/evidence.js`."""
 
 

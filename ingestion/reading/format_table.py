@@ -45,7 +45,6 @@ class Format:
         return cast("Callable[..., Any]", getattr(module, f"read_{self.module.rpartition('.')[2]}"))
 
 
-UNSUPPORTED = "unsupported"
 _ROWS = (
     Format("markdown", (".md", ".markdown"), "markdown"),
     Format("plain text", (".txt", ".text")),
@@ -79,15 +78,10 @@ _ROWS = (
     Format("asciidoc", (".adoc", ".asciidoc"), "asciidoc"),
     Format("org", (".org",), "org"),
     Format("notebook", (".ipynb",), "notebook"),
-    # Sections of the manual. Much else has these suffixes: such a file is only read if it begins as a page does.
-    Format("man page", tuple(f".{section}" for section in range(1, 10)), "man"),
     Format("image", is_compressed=True),
-    Format(UNSUPPORTED),  # it is named like a manual page, and begins otherwise
 )
 TABLE = {row.name: row for row in _ROWS}
 FORMATS = {suffix: row.name for row in _ROWS for suffix in row.suffixes}
-# What begins like a part of a section, such as `.3pm` and `.7ssl`, but is well known for something else.
-_NOT_SECTIONS = frozenset((".7z", ".3gp", ".3gpp", ".3ds", ".3mf", ".3dm"))
 COMPRESSIONS = (".gz", ".bz2")
 # Pictures of text, which are read only where OCR is on.
 IMAGES = dict.fromkeys((".png", ".jpg", ".jpeg", ".tif", ".tiff"), "image")
@@ -108,7 +102,5 @@ def format_of(name: str, *, images: bool = False) -> str | None:
     """
     inner = inner_name(name)
     suffix = PurePath(inner).suffix.lower()
-    if FORMATS.get(suffix[:2]) and suffix[2:].isalpha() and suffix not in _NOT_SECTIONS:
-        suffix = suffix[:2]  # a part of the section, as `.3pm` is of `.3`
     found = FORMATS.get(suffix) or (IMAGES.get(suffix) if images else None)
     return None if found and inner != name and TABLE[found].is_compressed else found

@@ -10,7 +10,7 @@ What a file is, by its content and its name, is `kind.py`'s business.
 import io
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any
 
 from errors import UnreadableError
@@ -23,7 +23,7 @@ from ingestion.reading.containers import MAX_DEPTH, Begun, Budget, Member, lost,
 from ingestion.reading.csv import read_csv
 from ingestion.reading.encodings import guessed
 from ingestion.reading.files import open_plain
-from ingestion.reading.format_table import TABLE, UNSUPPORTED, inner_name
+from ingestion.reading.format_table import TABLE
 from ingestion.reading.includes import Expanded, expanded
 from ingestion.reading.jsonl import read_jsonl
 from ingestion.reading.kind import LISTS, check_size, kind_of, too_large
@@ -136,9 +136,6 @@ def _items(  # noqa: C901 - one branch a format
 ) -> Iterator[Document | Member | LeftOut | UnreadableError]:
     stream, size, doc_id = member.stream, member.size, member.url or member.doc_id
     match kind:
-        case _ if kind == UNSUPPORTED:
-            suffix = PurePath(inner_name(doc_id)).suffix.lower()
-            yield LeftOut(doc_id, f"Of {suffix} files only manual pages are read, and this is not one.")
         case "jsonl":
             yield from read_jsonl(stream, doc_id, size, options.max_chars)
         case "csv":

@@ -4,7 +4,7 @@ Flow: name and first bytes of a file -> **here** -> `formats.py` chooses the rea
 too large before it reads it. Pure; parses nothing.
 
 The content decides where it is plain: the mark of a binary format, the names of the first members of a zip archive, the
-beginning of a web page or a manual page, and text where the name promises a binary format. The suffix decides between
+beginning of a web page, and text where the name promises a binary format. The suffix decides between
 the forms of text, which look alike, and where an archive does not tell what it is.
 """
 
@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from errors import UnreadableError
 from ingestion.reading.compression import is_compressed
-from ingestion.reading.format_table import TABLE, UNSUPPORTED, format_of
+from ingestion.reading.format_table import TABLE, format_of
 from ingestion.reading.office import ole
 from ingestion.reading.text import is_text
 
@@ -51,20 +51,10 @@ _PAGE_START_BYTES = 1024
 # Of these each member is a mail or a page of its own.
 LISTS = frozenset(("mbox", "warc"))
 _DUMP_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*+(?:<\?xml[^>]*+>\s*+)?<mediawiki\b")
-# A manual page begins with a request, behind comments, and somewhere gives its name or a section's, or names another.
-_ROFF_START = re.compile(
-    rb"(?:\xef\xbb\xbf)?(?:(?:[.'][ \t]*+(?:['\"][^\n]*+)?+)?+(?:\\[\"#t][^\n]*+)?+[ \t\r]*+\n)*+[.'][ \t]*+[A-Za-z]"
-)
-_PAGE_REQUEST = re.compile(rb"^[.'][ \t]*(?:TH|SH|Dd|Dt|Sh|so)\b", re.M)
-# Under another name it must give both, its own name first: a text may begin with a dot, and tell how pages are written.
-_PAGE_HEADER = re.compile(rb"^[.'][ \t]*(?:TH|Dd)[ \t]++\S", re.M)
-_PAGE_SECTION = re.compile(rb"^[.'][ \t]*(?:SH|Sh)[ \t]++\S", re.M)
 
 
 def kind_of(name: str, start: bytes) -> str:
     """Return the format of a file, a name in `format_table.TABLE`.
-
-    `UNSUPPORTED` if only its name is that of a manual page.
 
     Args:
         name: of the file.
@@ -80,10 +70,6 @@ def kind_of(name: str, start: bytes) -> str:
             return kind
     if named in _BINARY and is_text(start):
         named = "plain text"
-    if named == "man page" and not (_ROFF_START.match(start) and _PAGE_REQUEST.search(start)):
-        return UNSUPPORTED
-    if named == "plain text" and _ROFF_START.match(start) and (header := _PAGE_HEADER.search(start)):
-        named = "man page" if _PAGE_SECTION.search(start, header.end()) else named
     if named == "json":
         return "jsonl" if _is_json_lines(start) else "json"
     if named == "xml" and _DUMP_START.match(start):

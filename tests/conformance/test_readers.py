@@ -128,7 +128,6 @@ REFUSED: dict[str, dict[bytes, str]] = {
     },
     "asciidoc": {b"// only a comment\n:attribute: x\n": ""},
     "org": {b"# only a comment\n:PROPERTIES:\n:ID: x\n:END:\n": ""},
-    "man page": {b'.TH A 1\n.\\" only a comment\n': ""},
     "xml": {
         **dict.fromkeys((b"", b"no XML", b"<a><b></a>", b"<a>", b"<a/>"), ""),
         b"<a>" * 300 + b"x" + b"</a>" * 300: "",

@@ -12,7 +12,7 @@ import { html, useCallback, useEffect, useMemo, useRef, useState } from "./vendo
 
 const MARKDOWN = new Set([
   "markdown", "html", "docx", "mediawiki", "xlsx", "xls", "pptx", "odt", "ods", "odp", "epub", "rtf",
-  "restructuredtext", "asciidoc", "org", "notebook", "xml", "man page",
+  "restructuredtext", "asciidoc", "org", "notebook", "xml",
 ]);
 const LEVELS = ["root", "middle", "leaf"];
 const KEPT = 6;

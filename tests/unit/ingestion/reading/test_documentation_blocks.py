@@ -10,7 +10,6 @@ from errors import UnreadableError
 from index.documents.store import Document
 from index.documents.structure import check_blocks
 from ingestion.reading.asciidoc import read_asciidoc
-from ingestion.reading.man import read_man
 from ingestion.reading.notebook import read_notebook
 from ingestion.reading.org import read_org
 from ingestion.reading.rst import read_rst
@@ -23,7 +22,6 @@ PIECES: dict[Callable[[bytes, str], Document], str] = {
     "NOTE: a:b[c] //// -- // 2+|",
     read_org: "* ** - + 1. :: #+begin_src #+end_src #+begin_quote #+end_quote | |-- : # :END: "
     ":PROPERTIES: [[a][b]] =x= [fn:1]",
-    read_man: '.TH .SH .TP .IP .RS .RE .nf .fi .B .TS .TE .if .el .de .. .Xo \\fB \\( \\*( " T{ T} \\{ \\}',
 }
 
 

@@ -54,8 +54,6 @@ def test_the_suffix_decides(tmp_path: Path, name: str, data: bytes, title: str) 
     [
         ("a.rst", b"Top\n===\n\nx", "restructuredtext"),
         ("a.adoc", b"= Top\n\nx", "asciidoc"),
-        ("a.1", b".TH Top\n.SH Top\nx", "man page"),
-        ("a.8.gz", gzip.compress(b".SH Top\nx", mtime=0), "man page"),
         ("a.org", b"* Top\nx", "org"),
         ("a.ipynb", b'{"cells": [{"cell_type": "markdown", "source": "# Top"}]}', "notebook"),
         ("a.xml", b"<book><title>Top</title></book>", "xml"),

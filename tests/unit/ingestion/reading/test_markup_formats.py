@@ -7,13 +7,12 @@ import pytest
 from index.documents.store import Document
 from index.documents.structure import check_blocks
 from ingestion.reading.asciidoc import MAX_FILLED_CHARS, read_asciidoc
-from ingestion.reading.man import read_man
 from ingestion.reading.org import read_org
 from ingestion.reading.rst import read_rst
 from ingestion.reading.xml import read_xml
 
 READERS: dict[str, Callable[[bytes, str], Document]] = {
-    "rst": read_rst, "adoc": read_asciidoc, "org": read_org, "man": read_man, "xml": read_xml,
+    "rst": read_rst, "adoc": read_asciidoc, "org": read_org, "xml": read_xml,
 }  # fmt: skip
 FLEET = "Boat | Seats\n--- | ---\nTern | 4"
 SPANNING = "Boat | Seats\n--- | ---\nTern | 4\nTern | 5\n| wide |  |"
@@ -112,11 +111,6 @@ CASES: dict[str, tuple[str, str]] = {
         '#+end_comment\n#+INCLUDE: "b.org" src\n#+begin_src\nno end\n',
         "> Said so.\n\nKept.\n\ninclude: b.org\n\nno end",
     ),
-    "man what stands deeper below an option": (
-        ".SH X\n.sp\n\\fB\\-h\\fP, \\fB\\-\\-help\\fP\n.RS 4\nHelp.\n.sp\nMore.\n.RE\n.sp\nFor example:\n.RS 4\n"
-        "this\n.RE\n",
-        "# X\n\n- -h, --help: Help.\n\nMore.\n\nFor example:\n\nthis",
-    ),
     "xml DocBook": (
         '<book xmlns="http://docbook.org/ns/docbook"><info><title>Boats</title><copyright><year>1999</year></copyright>'
         "</info><chapter><title>Hire</title><para>Some\n <emphasis>soft</emphasis> words<indexterm><primary>hidden"
@@ -207,18 +201,6 @@ INLINE: dict[str, dict[str, str]] = {
         "A mark[fn:1] and[fn:: aside] <<target>>here": "A mark and (aside) targethere",
         "one\\\\\ntwo": "one\ntwo",
     },
-    "man": {
-        r"a\-b \[em] \(co \[u2014] \N'65'": "a-b — © — A",
-        r"\s-2small\s0 \f[CW]code\f[] \m[red]x\m[]": "small code x",
-        r"a\ b\~c\&d\|e": "a b cde",
-        r"a \" a comment": "a",
-        r"\h'2'\w'x'\v'1'x": "x",
-        r"trailing \\": "trailing \\",
-        ".if \\n(.g is groff": "is groff",
-        ".if t \\{\\\nhidden\n.if n hidden\n.\\}\nshown": "shown",
-        ".ie n \\{ yes\n.\\}\n.el no": "yes",
-        ".ds X word\nA \\*X, \\*[X]": "A word, word",
-    },
 }
 
 
@@ -237,9 +219,7 @@ def test_the_text_shows_what_the_markup_says(case: str) -> None:
 
 @pytest.mark.parametrize(("form", "source"), [(form, source) for form in INLINE for source in INLINE[form]])
 def test_inline_markup_is_its_words(form: str, source: str) -> None:
-    before, shown = (".SH X\n", "# X\n\n") if form == "man" else ("", "")
-
-    assert read(form, before + source).text == shown + INLINE[form][source]
+    assert read(form, source).text == INLINE[form][source]
 
 
 @pytest.mark.parametrize(
@@ -269,9 +249,6 @@ def test_substitutions_within_each_other_are_filled_in_everywhere(place: str) ->
         ("adoc", "= Boats\n\n== Hire\n", "Boats", {}),
         ("org", "#+TITLE: Boats /for/ hire\n#+AUTHOR: Me\n* Hire\n", "Boats for hire", {"author": "Me"}),
         ("org", "* Only a heading\nx", "Only a heading", {}),
-        ("man", ".TH BOAT 1\n.SH NAME\nboat \\- hire a boat\n", "boat(1) - hire a boat", {}),
-        ("man", ".TH BOAT 1\n.SH OTHER\nText.", "BOAT(1)", {}),
-        ("man", ".SH OTHER\nText.", "OTHER", {}),
         ("xml", "<book><info><title>Boats</title><author><personname>Me</personname></author></info><para/></book>",
          "Boats", {"authors": ["Me"]}),
         ("xml", "<article><front><article-meta><title-group><article-title>On boats</article-title></title-group>"
