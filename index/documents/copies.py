@@ -6,6 +6,7 @@ can have, retrieval which of several copies stands for all. Copies are documents
 
 import hashlib
 from collections.abc import Collection, Iterable, Sequence
+from operator import attrgetter
 from typing import Any
 
 import sqlalchemy as sa
@@ -39,7 +40,7 @@ class Copies:
         """
         rows = self._sharing(list(dict.fromkeys(versions)))
         first: dict[tuple[str, str], str] = {}
-        for row in sorted(rows, key=lambda row: row.doc_id):
+        for row in sorted(rows, key=attrgetter("doc_id")):
             if allowed is None or row.version in allowed:
                 first.setdefault((row.title, row.text_hash), row.version)
         originals = {row.version: first.get((row.title, row.text_hash), row.version) for row in rows}

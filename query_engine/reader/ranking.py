@@ -6,6 +6,7 @@ Scored leaves come in. What counts and how much is in `units.py`; this file meas
 import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import NamedTuple
 
 from query_engine.question.identifiers import Identifier, identifiers
@@ -64,7 +65,7 @@ def ranked_units(question: str, leaves: Sequence[ReadLeaf], words: TermWeights) 
 
 
 def _in_order(units: Iterable[ReadUnit]) -> tuple[ReadUnit, ...]:
-    return tuple(sorted(units, key=lambda one: -one.worth))
+    return tuple(sorted(units, key=attrgetter("worth"), reverse=True))
 
 
 def _in_unnamed_groups(
@@ -114,7 +115,7 @@ def _sections(units: Iterable[ReadUnit], code: Identifier) -> dict[tuple[Documen
     found: dict[tuple[DocumentKey, int], bool] = {}
     above: tuple[object, ...] = ()
     inside: bool | None = None
-    for one in sorted(units, key=lambda one: one.key):
+    for one in sorted(units, key=attrgetter("key")):
         place = one.leaf.passage.document, *one.leaf.layout.headings(one.place)
         if place != above:
             above, inside = place, None

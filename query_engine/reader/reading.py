@@ -8,6 +8,7 @@ answer is there, `synthesis/extractive.py` quotes it: both take the same reading
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from operator import attrgetter
 from threading import Lock
 from typing import TypeVar
 
@@ -189,13 +190,13 @@ def _windows(ranked: Ranked, max_chars: int) -> tuple[ReadWindow, ...]:
         for window in (window_without(each, ranked.ruled_out) for each in windows_around(one, max_chars)):
             found.setdefault((one.leaf.passage.document, window.start, window.end), window)
     read = (ReadWindow(one, units_inside(one, by_key), one.best.leaf.similarity) for one in found.values())
-    return tuple(sorted(read, key=lambda one: -one.worth))
+    return tuple(sorted(read, key=attrgetter("worth"), reverse=True))
 
 
 def _with_editions(found: Sequence[U], count: int) -> list[U]:
     """Return the first `count`, and the best of other editions of their documents, `NEAREST_LEAVES` at most."""
     first = list(found[:count])
-    others = other_editions(found[count:], (one.passage for one in first), lambda one: one.passage)
+    others = other_editions(found[count:], (one.passage for one in first), attrgetter("passage"))
     return [*first, *islice(others, NEAREST_LEAVES)]
 
 
@@ -207,13 +208,13 @@ def _compared(question: str, windows: Sequence[ReadWindow], embedder: BaseEmbedd
         replace(one, similarity=cosine + (ACROSS if one.window.best.leaf.foreign else lower))
         for one, cosine in zip(windows, near, strict=True)
     )
-    return tuple(sorted(compared, key=lambda one: -one.worth))
+    return tuple(sorted(compared, key=attrgetter("worth"), reverse=True))
 
 
 def _newest_leading(question: str, windows: Sequence[ReadWindow]) -> tuple[ReadWindow, ...]:
     """Return the windows; of those in editions of the best one's document that answer too, the newest comes first."""
     alike = [*windows[:1], *(one for one in windows[1:] if one.updates(windows[0]))]
-    leading = newest_first(question, alike, lambda one: one.passage.edition)[:1]
+    leading = newest_first(question, alike, attrgetter("passage.edition"))[:1]
     return (*leading, *(one for one in windows if one not in leading))
 
 

@@ -13,6 +13,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import zip_longest
+from operator import attrgetter
 from typing import Any, Protocol
 
 from query_engine import steps
@@ -164,8 +165,8 @@ class Gathering:
         """
         judged = [merged, *([self._whole] if self._whole else [])]
         if self.parts and all(part.sufficient for part in self.parts):
-            judged.append(min((part.confidence for part in self.parts), key=lambda one: one.value))
-        return max(judged, key=lambda one: one.value)
+            judged.append(min((part.confidence for part in self.parts), key=attrgetter("value")))
+        return max(judged, key=attrgetter("value"))
 
 
 def _besides(passages: Sequence[Passage], lists: Iterable[Sequence[Passage]]) -> tuple[Passage, ...]:

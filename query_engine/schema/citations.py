@@ -9,6 +9,7 @@ synthesizers' business.
 """
 
 from itertools import islice
+from operator import attrgetter
 
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Citation
@@ -117,4 +118,4 @@ class Citations:
             recorded: only so many of the quotes, those recorded first; all of them if None.
         """
         first = islice(list(self._quotes.values()), recorded)
-        return tuple(sorted(first, key=lambda citation: (citation.number, citation.start)))
+        return tuple(sorted(first, key=attrgetter("number", "start")))

@@ -5,6 +5,7 @@ Flow: `retriever.py` has filled the budget -> **here** -> passages. Pure.
 
 from collections.abc import Mapping, Sequence
 from itertools import accumulate, pairwise
+from operator import attrgetter
 
 from index.documents.span_tree import LEVEL_NAMES, NO_PARENT, split_node_id
 from index.documents.store import StoredDocument
@@ -30,7 +31,7 @@ def join_neighbours(leaves: Sequence[Group], budget_chars: int) -> list[Group]:
     Returns:
         Groups in no particular order.
     """
-    row = sorted(leaves, key=lambda leaf: (leaf.document.corpus, leaf.document.doc_id, leaf.start))
+    row = sorted(leaves, key=attrgetter("document.corpus", "document.doc_id", "start"))
     pairs = [(one, other) for one, other in pairwise(row) if _blank_between(one, other) is not None]
     # By where a passage begins or ends: the leaf before it, or after it.
     leader = {(other.document.version, other.start): one for one, other in pairs}
