@@ -40,7 +40,7 @@ def shown_table(
         text: of the document.
         structure: its blocks.
         table: positions of the rows, which follow each other.
-        named: tells what the question names; the cell that it asks for is bold if row and column are certain.
+        named: tells what the question names; the asked cell is bold if row and column are certain, else the row.
         shown: positions that are shown anyway: what leads the rows in is not repeated.
     """
     blocks = structure.blocks
@@ -53,10 +53,11 @@ def shown_table(
     longest = max((len(cell) for one in cells for cell in one), default=0)
     if width < 2 or longest > MAX_CELL_CHARS or (not any(names) and len(cells) < 2):
         return None
-    if asked := _asked_cell(text, structure, rows, names, named):
-        row, column = asked
+    row, column = _asked(text, structure, rows, names, named)
+    if row is not None and (column is not None or len(rows) > 1):
         own = cells[len(groups) + row]
-        own[column] = f"**{own[column]}**" if "*" not in own[column] else own[column]
+        for at in range(len(own)) if column is None else [column]:
+            own[at] = f"**{own[at]}**" if own[at] and "*" not in own[at] else own[at]
     lines = [*header_lines(names, width), *(row_line(one, width) for one in cells)]
     above = [_one_line(text[slice(*blocks[at].inner)]) for at in leads if blocks[at].kind != "row"]
     return "\n\n".join([*above, "\n".join(lines)])
@@ -99,10 +100,20 @@ def row_line(cells: Sequence[str], width: int) -> str:
     return f"| {' | '.join(padded)} |"
 
 
-def _asked_cell(
+def asked_row(text: str, structure: Structure, positions: Sequence[int], named: Named) -> int | None:
+    """Return the position of the row that the question names, of the only table among blocks; None if ambiguous."""
+    found = list(tables_of(structure, positions))
+    table = found[0] if len(found) == 1 else []
+    rows = [at for at in table if structure.blocks[at].cells and not structure.blocks[at].header]
+    names = column_names(text, [structure.blocks[at] for at in table])
+    row, _ = _asked(text, structure, rows, names, named)
+    return None if row is None or len(rows) == 1 else rows[row]
+
+
+def _asked(
     text: str, structure: Structure, rows: Sequence[int], names: Sequence[str], named: Named
-) -> tuple[int, int] | None:
-    """Return row and column of the cell that the question asks for; None unless it names one row and one column."""
+) -> tuple[int | None, int | None]:
+    """Return the row that the question names, and the column; None for what it does not name, or not alone."""
     cells = [cells_below(text, structure.blocks[at], names) for at in rows]
     columns = [named(name) for name in names]
     # "Week 7" names a column, not the rows with a 7.
@@ -110,9 +121,9 @@ def _asked_cell(
     keys = [{at: terms for at, cell in enumerate(row) if not (terms := named(cell)) <= taken} for row in cells]
     row = _most_named([frozenset[str]().union(*one.values()) for one in keys])
     if row is None or _is_repeated(text, structure, rows[row], list(keys[row])):
-        return None
+        return None, None
     column = _most_named([frozenset() if at in keys[row] else terms for at, terms in enumerate(columns)])
-    return (row, column) if column is not None and column < len(cells[row]) and cells[row][column] else None
+    return row, column if column is not None and column < len(cells[row]) and cells[row][column] else None
 
 
 def _most_named(found: Sequence[frozenset[str]]) -> int | None:

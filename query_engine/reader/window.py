@@ -11,7 +11,7 @@ from textwrap import dedent
 
 from index.documents.structure import Block
 from query_engine.reader.layout import Layout, same_group
-from query_engine.reader.table import Named, shown_table, tables_of
+from query_engine.reader.table import Named, asked_row, shown_table, tables_of
 from query_engine.reader.units import ReadUnit
 from query_engine.schema.passage import DocumentKey, Passage
 from query_engine.text.dictionary import in_dictionary
@@ -74,7 +74,7 @@ class Window:
         of code, images and links are broken: who shows an answer would load them.
 
         Args:
-            named: tells what the question names; the asked cell of a table is bold.
+            named: tells what the question names; the asked row or cell of a table is bold.
         """
         layout, pieces, place, in_list = self.best.leaf.layout, list[str](), self.start, False
         tables = dict(self._tables(named))
@@ -104,11 +104,22 @@ class Window:
         layout = self.best.leaf.layout
         blocks = layout.structure.blocks
         inside = layout.structure.between(self.start, self.end)
-        whole = [at for at in inside if self.start <= blocks[at].inner[0] and blocks[at].inner[1] <= self.end]
-        for table in tables_of(layout.structure, whole):
+        for table in tables_of(layout.structure, self._whole_blocks()):
             shown = shown_table(layout.text, layout.structure, table, named, inside)
             if shown is not None:
                 yield table[0], (shown, min(blocks[table[-1]].end, self.end))
+
+    def named_row(self, named: Named) -> tuple[tuple[int, int], ...]:
+        """Return where the row of its table stands that a question names; empty if ambiguous."""
+        structure = self.best.leaf.layout.structure
+        row = asked_row(self.best.leaf.layout.text, structure, self._whole_blocks(), named)
+        return () if row is None else (structure.blocks[row].inner,)
+
+    def _whole_blocks(self) -> list[int]:
+        """Return the positions of the blocks that are not cut."""
+        structure = self.best.leaf.layout.structure
+        places = [(at, structure.blocks[at].inner) for at in structure.between(self.start, self.end)]
+        return [at for at, (start, end) in places if self.start <= start and end <= self.end]
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,9 +31,10 @@ class ExtractiveSynthesizer(QuotingSynthesizer):
             if stop.is_set():
                 return
             window = one.window.below_its_heading()
-            shown = window.shown(self._reader.naming(question))
+            named = self._reader.naming(question)
+            marks = one.marks or window.named_row(named)
             headings = window.best.leaf.layout.headings(window.best.place)
-            yield Quote(_holding(window), window.start, window.end, window.text, shown, one.marks, headings)
+            yield Quote(_holding(window), window.start, window.end, window.text, window.shown(named), marks, headings)
 
 
 def _namesakes(windows: Sequence[ReadWindow]) -> Sequence[ReadWindow]:

@@ -87,6 +87,7 @@ def service(folder: Path, model_cache: Path) -> Iterator[Program]:
     sources.mkdir()
     (sources / "guide.md").write_text(GUIDE, encoding="utf-8")
     (sources / "evil.jsonl").write_text("\n".join(map(json.dumps, RECORDS)), encoding="utf-8")
+    (sources / "boats.csv").write_text("Boat,Owner\nTern 🚤,Li & Co\nGull,Ann Ode\nSkua,Bo Lee\n", encoding="utf-8")
     (sources / "broken.pdf").write_text("%PDF-1.7 and nothing more", encoding="utf-8")
     presets = folder / "presets.json"
     presets.write_text(
@@ -211,6 +212,19 @@ def test_preset_questions_stand_by_topic_and_options_limit_the_question(page: Pa
     body = json.loads(sent.value.post_data or "")
     assert (body["filters"], body["top_k"]) == ({"filters": [{"key": "topic", "value": "heat"}]}, 2)
     expect(page.locator(".answer")).to_contain_text("moves heat")
+
+
+def test_rows_of_a_csv_are_a_table_in_the_answer_and_in_its_source(page: Page, service: Program) -> None:
+    page.goto(f"{service.url}/ui")
+    page.locator("#question").fill("Who owns the Gull?")
+    page.keyboard.press("Enter")
+    expect(page.locator(".answer td strong")).to_have_text(["Gull", "Ann Ode"])
+    page.get_by_role("button", name="Source 1: boats").first.click()
+
+    table = page.locator(".evidence .document table")
+    expect(table.locator("th")).to_have_text(["Boat", "Owner"])
+    expect(table.locator("td")).to_have_text(["Tern 🚤", "Li & Co", "Gull", "Ann Ode", "Skua", "Bo Lee"])
+    expect(table.locator("td mark.cited").first).to_be_visible()
 
 
 @pytest.mark.promise("C14")

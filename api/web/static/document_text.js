@@ -3,24 +3,26 @@
 // million characters opens as fast as a short one; a table that is longer than a piece has its head in each.
 
 import { languageCode, plainMarked, renderMarked } from "./markdown.js";
-import { html, useEffect, useRef } from "./vendor/htm-preact.js";
+import { drawn, tablesOf } from "./tables.js";
+import { html, useEffect, useMemo, useRef } from "./vendor/htm-preact.js";
 
 const FIRST = 8_000; // characters drawn on each side of the place at once
 const PIECE = 24_000; // characters added at an edge that comes near
 const NEAR = "800px 0px";
 const TABLE_RULE = /^\|[ :|-]+$/;
 
-// `cited`, `shaded`: {start, end} as positions in `text`, or null. `pane`: a reference to the element that scrolls.
-export function DocumentText({ text, markdown, language, cited, shaded, pane }) {
+// `blocks`: what the text is made of, see GET /documents/…. `cited`, `shaded`: {start, end} as positions in `text`, or null. `pane`: a reference to the element that scrolls.
+export function DocumentText({ text, blocks, markdown, language, cited, shaded, pane }) {
   const body = useRef(null);
   const edges = [useRef(null), useRef(null)];
   const pieces = useRef([]);
   const marked = useRef(null); // the range that is shaded now
+  const tables = useMemo(() => tablesOf(text, blocks), [text, blocks]);
 
   const ranges = () => [cited && { ...cited, className: "cited" }, shaded && { ...shaded, className: "around" }].filter(Boolean);
   const add = (from, to, before) => {
     const piece = { from, to, element: document.createElement("div") };
-    draw(piece, text, markdown, ranges());
+    draw(piece, text, markdown, tables, ranges());
     if (before) {
       const height = pane.current.scrollHeight;
       body.current.prepend(piece.element);
@@ -43,7 +45,7 @@ export function DocumentText({ text, markdown, language, cited, shaded, pane }) 
     if (shaded === marked.current) return;
     marked.current = shaded;
     for (const piece of pieces.current) {
-      if (touched.some(({ start, end }) => start < piece.to && piece.from < end)) draw(piece, text, markdown, ranges());
+      if (touched.some(({ start, end }) => start < piece.to && piece.from < end)) draw(piece, text, markdown, tables, ranges());
     }
   }, [shaded]);
   useEffect(() => {
@@ -65,24 +67,38 @@ export function DocumentText({ text, markdown, language, cited, shaded, pane }) 
   return html`<div ref=${edges[0]}></div><div class="prose document" ref=${body} dir="auto" lang=${languageCode(language)} tabindex="0"></div><div ref=${edges[1]}></div>`;
 }
 
-function draw(piece, text, markdown, ranges) {
-  const { from, to, element } = piece;
+function draw({ from, to, element }, text, markdown, tables, ranges) {
+  element.replaceChildren();
+  let place = from;
+  for (const table of tables) {
+    if (table.end <= from || table.start >= to) continue;
+    if (place < table.start) element.append(written(text, place, table.start, markdown, ranges));
+    // A row that a piece ends in is drawn whole, and not again in the next.
+    const rows = table.rows.filter(({ start }) => from <= start && start < to);
+    if (rows.length) element.append(drawn(text, rows, ranges));
+    place = Math.max(place, Math.min(table.end, to));
+  }
+  if (place < to) element.append(written(text, place, to, markdown, ranges));
+}
+
+function written(text, from, to, markdown, ranges) {
   const head = markdown ? tableHead(text, from) : "";
   const source = head + text.slice(from, to);
   const inside = ranges.filter(({ start, end }) => start < to && from < end).map((range) => ({
     ...range, start: Math.max(range.start, from) - from + head.length, end: Math.min(range.end, to) - from + head.length,
   }));
+  const element = document.createElement("div");
   if (markdown) {
     const { fragment, marked } = renderMarked(source, inside);
     // A quote that Markdown swallows is shown in the plain text, where it cannot hide.
     if (inside.every(({ className }) => className !== "cited") || marked.includes("cited")) {
-      element.className = "";
-      element.replaceChildren(fragment);
-      return;
+      element.append(fragment);
+      return element;
     }
   }
   element.className = "plain";
-  element.replaceChildren(plainMarked(source.slice(head.length), inside.map((range) => ({ ...range, start: range.start - head.length, end: range.end - head.length }))));
+  element.append(plainMarked(source.slice(head.length), inside.map((range) => ({ ...range, start: range.start - head.length, end: range.end - head.length }))));
+  return element;
 }
 
 // The head of the table in the middle of which a piece begins; "" if it begins elsewhere.

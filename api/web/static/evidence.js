@@ -91,7 +91,7 @@ function Shown({ found, place, corpus, pane }) {
     ${found.ocr && html`<p class="note">${t("byOcr")}: ${found.pages.length > 1 ? found.metadata.ocr_pages : ""}${found.ocr.confidence === null ? "" : ` (${number(Math.round(100 * found.ocr.confidence))} %)`}</p>`}
     ${view === "pages"
       ? html`<${Pages} found=${found} corpus=${corpus} cited=${whole || changed ? null : place} shaded=${node} unavailable=${unavailable} />`
-      : html`<${DocumentText} text=${text} markdown=${MARKDOWN.has(found.content_type)} language=${found.metadata.language} cited=${changed ? null : span} shaded=${shaded} pane=${pane} />`}
+      : html`<${DocumentText} text=${text} blocks=${found.blocks} markdown=${MARKDOWN.has(found.content_type)} language=${found.metadata.language} cited=${changed ? null : span} shaded=${shaded} pane=${pane} />`}
     <p class="actions">
       <a class="quiet" target="_blank" rel="noopener" href="${documentPath(found.doc_id)}?${new URLSearchParams(span ? { corpus, start: place.start, end: place.end } : { corpus })}#cited">${t("open")}</a>
       ${found.original && html`<a class="quiet" target="_blank" rel="noopener" title=${found.original} href="${documentPath(found.doc_id)}/original?${new URLSearchParams({ corpus })}">${t("original")}</a>`}

@@ -40,6 +40,7 @@ class ClapnqCase(NaturalCase):
         "sentence precision": 3,
         "sentence recall": 3,
         "sentence F1": 3,
+        "word F1": 3,
         "characters": 0,
         "declined answerable": 3,
         "declined unanswerable": 3,
@@ -62,7 +63,8 @@ class ClapnqCase(NaturalCase):
 
         `ROUGE-L` (F1) and `recall` (of single words): with the nearest reference, 0 if declined. `sentence precision`,
         `recall` and `F1`: the sentences of the gold passage that the answer holds against those an annotator marked,
-        the annotator with the best F1. `characters`: length, of an answer that was given. `gold cited`: 1 if that
+        the annotator with the best F1. `word F1`: of the words that were said and those of the marked sentences, as
+        VerbatimRAG (arXiv 2605.21102) measures quotes. `characters`: length, of an answer that was given. `gold cited`: 1 if that
         answer cites the gold passage. `declined answerable`, `declined unanswerable`: 1 if nothing was answered.
         """
         declined = float(not said(row))
@@ -79,12 +81,16 @@ class ClapnqCase(NaturalCase):
             "sentence precision": precision,
             "sentence recall": recall,
             "sentence F1": f1,
+            "word F1": max((_shared(spoken, self._words(marked)) for marked in self.selected), default=0.0),
             "declined answerable": declined,
         }
         if declined:
             return scores
         cited = any(citation.doc_id == self.passage for citation in row.citations)
         return scores | {"characters": float(len(text)), "gold cited": float(cited)}
+
+    def _words(self, numbers: Collection[int]) -> list[str]:
+        return [word for number in numbers for word in ascii_words(self.sentences[number])]
 
 
 def ascii_words(text: str) -> list[str]:
@@ -98,6 +104,11 @@ def ascii_words(text: str) -> list[str]:
 
 def _holds(said: Sequence[str], sentence: Sequence[str]) -> bool:
     return bool(sentence) and LCSseq.similarity(sentence, said) >= HELD_SHARE * len(sentence)
+
+
+def _shared(said: Sequence[str], marked: Sequence[str]) -> float:
+    """Return the F1 of single words, in any order."""
+    return 2 * (Counter(said) & Counter(marked)).total() / max(1, len(said) + len(marked))
 
 
 def _choice(held: Collection[int], selected: Sequence[Collection[int]]) -> tuple[float, float, float]:

@@ -248,27 +248,35 @@ def test_a_table_without_a_header_is_given_no_names(tmp_path: Path, name: str, d
 
     header, rule, *rows = table(answer)
     assert (header, rule) == ([""] * 3, ["---"] * 3)
-    assert ["Port G", "16", "6"] in rows
+    assert ["**Port G**", "**16**", "**6**"] in rows
 
 
 @pytest.mark.parametrize(
     ("question", "rows"),
     [
-        ("What is there of Port G?", HARBOURS),  # no column
-        ("What are berths and depth of Port G?", HARBOURS),  # two columns
         ("What is the depth of Port?", HARBOURS),  # no row
         ("What is the depth of Port G?", [*HARBOURS, ["Port G", 1, 1]]),  # two rows
         ("What is the depth of Port G or Port B?", HARBOURS),
-        ("What is the harbour of Port G?", HARBOURS),  # the row's own name
     ],
 )
-def test_no_cell_is_bold_unless_the_question_names_one_row_and_one_column(
-    tmp_path: Path, question: str, rows: Rows
-) -> None:
+def test_nothing_is_bold_unless_the_question_names_one_row(tmp_path: Path, question: str, rows: Rows) -> None:
     answer, _ = asked(question, document(tmp_path, "a.xlsx", _xlsx(rows)))
 
     assert "**" not in answer
     assert table(answer)
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["What is there of Port G?", "What are berths and depth of Port G?", "What is the harbour of Port G?"],
+)
+def test_a_row_that_is_named_is_marked_where_no_single_column_is(tmp_path: Path, question: str) -> None:
+    answer, citations = asked(question, document(tmp_path, "a.csv", _csv(HARBOURS)))
+    (citation,) = citations.all()
+
+    assert [row for row in table(answer) if "**" in "".join(row)] == [["**Port G**", "**16**", "**8**"]]
+    marked = [citation.quote[start - citation.start : end - citation.start] for start, end in citation.marks]
+    assert marked == ["Harbour: Port G\nBerths: 16\nDepth: 8"]
 
 
 def test_the_longest_names_that_the_question_has_tell_row_and_column(tmp_path: Path) -> None:
@@ -288,7 +296,7 @@ def test_a_table_is_whole_though_cells_hold_bars_and_lines_of_text_stand_around_
     rows = b"| a\\|b | either <img src=x> |\n| c | ![x](http://x.y/z) |"
     data = b"Before it.\n\n| Flag | Use |\n|---|---|\n%b\n\nAfter it." % rows
 
-    answer, _ = asked("What stands before a, c and after it?", document(tmp_path, "a.md", data))
+    answer, _ = asked("What stands before and after it?", document(tmp_path, "a.md", data))
 
     assert "Before it.\n\n| Flag | Use |\n| --- | --- |\n| a\\|b | either < img src=x> |\n| c |" in answer
     assert "|\n\nAfter it." in answer

@@ -33,6 +33,7 @@ def test_an_answer_is_compared_with_the_nearest_reference_and_annotator() -> Non
         "sentence precision": 1.0,
         "sentence recall": 1.0,
         "sentence F1": 1.0,
+        "word F1": 1.0,
         "declined answerable": 0.0,
         "characters": 37.0,
         "gold cited": 1.0,
@@ -44,7 +45,7 @@ def test_a_sentence_is_held_by_four_fifths_of_its_words_in_their_order() -> None
     moved = case(selected=[[0]]).score(answered("rotor the turns wind the"), {})
 
     assert (most["sentence precision"], most["sentence recall"]) == (0.5, 0.5)
-    assert moved["sentence F1"] == 0.0
+    assert (moved["sentence F1"], moved["word F1"]) == (0.0, 1.0)
 
 
 def test_a_declined_question_counts_nothing_and_has_no_length() -> None:
@@ -56,6 +57,7 @@ def test_a_declined_question_counts_nothing_and_has_no_length() -> None:
         "sentence precision": 0.0,
         "sentence recall": 0.0,
         "sentence F1": 0.0,
+        "word F1": 0.0,
         "declined answerable": 1.0,
     }
 
