@@ -64,8 +64,9 @@ class ClapnqCase(NaturalCase):
         `ROUGE-L` (F1) and `recall` (of single words): with the nearest reference, 0 if declined. `sentence precision`,
         `recall` and `F1`: the sentences of the gold passage that the answer holds against those an annotator marked,
         the annotator with the best F1. `word F1`: of the words that were said and those of the marked sentences, as
-        VerbatimRAG (arXiv 2605.21102) measures quotes. `characters`: length, of an answer that was given. `gold cited`: 1 if that
-        answer cites the gold passage. `declined answerable`, `declined unanswerable`: 1 if nothing was answered.
+        VerbatimRAG (arXiv 2605.21102) measures quotes. `characters`: length, of an answer that was given. `gold
+        cited`: 1 if that answer cites the gold passage. `declined answerable`, `declined unanswerable`: 1 if nothing
+        was answered.
         """
         declined = float(not said(row))
         if self.answer is None:
