@@ -22,7 +22,7 @@ from query_engine.schema.events import Done, Event, Token
 from query_engine.schema.retrieval_result import ms_since
 
 # What the same documents and settings would bring about again.
-LASTING_WARNINGS = frozenset({"low_confidence", "passages_left_out", "steering_skipped"})
+LASTING_WARNINGS = frozenset({"low_confidence", "other_language", "passages_left_out", "steering_skipped"})
 
 
 class AnswerCache:

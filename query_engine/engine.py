@@ -20,6 +20,7 @@ from functools import partial
 from llama_index.core.base.embeddings.base import BaseEmbedding
 
 from index.corpus import Corpus
+from index.embedding.cached import is_multilingual
 from query_engine import steps
 from query_engine.answer_stream import answer_stream
 from query_engine.answerability.classifier import Confidence, assess
@@ -36,7 +37,7 @@ from query_engine.collection.rows import Rows, find_rows
 from query_engine.inquiry import Inquiry
 from query_engine.llms.helper import PromptHelper
 from query_engine.question.condense import Condenser
-from query_engine.question.decompose import ONE_PASS, Plan, Planner
+from query_engine.question.decompose import ONE_PASS, Plan, Planner, other_language
 from query_engine.question.validation import clean_question
 from query_engine.reader.leaves import stored_documents
 from query_engine.reader.nearest import nearest_places
@@ -62,6 +63,11 @@ from query_engine.understanding import Understanding
 from settings import VERSION, RetrievalSettings, Settings
 
 LOW_CONFIDENCE = AnswerWarning("low_confidence", "The passages are about this, but perhaps do not answer it.")
+# Its one place is a language: of the documents.
+OTHER_LANGUAGE = (
+    "The documents are in {}, and the corpus's embedding model matches no other language with it: passages may be "
+    "missed. Ask in {}, or `RAG_EMBED__MODEL=multilingual python -m ingestion reembed`."
+)
 ONE_SEARCH = AnswerWarning("one_search", "Several searches take a language model; without one the question got one.")
 
 Gather = Callable[[str, SearchContext], Evidence]
@@ -205,6 +211,8 @@ class Engine:
         answer.passages = tuple(one.passage for one in answer.sources) or retrieval.passages
         answer.passages = answer.passages[: inquiry.top_k]
         answer.warnings += retrieval.warnings
+        if not is_multilingual(self._embedder) and (language := other_language(inquiry.text, retrieval.passages)):
+            answer.warnings.append(AnswerWarning("other_language", OTHER_LANGUAGE.format(language, language)))
         if inquiry.mode == "agent" and self.helper is None:
             answer.warnings.append(ONE_SEARCH)
         yield from steps.found(answer.passages)

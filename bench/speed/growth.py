@@ -3,7 +3,8 @@
 Flow: `build.py` has an index, `made_corpora.py` makes larger ones -> **here** opens each in a process of its own,
 which asks every question -> table, JSON.
 
-A retrieval and a whole answer are timed in turn, each by the clock and by the CPU that all threads took.
+A retrieval and a whole answer are timed in turn, each by the clock and by the CPU that all threads took. Then a corpus
+that is asked alone is kept as its owner does: listed, filtered, given one document more, deprived of it, backed up.
 """
 
 import argparse
@@ -11,10 +12,13 @@ import json
 import statistics
 import subprocess
 import sys
+import tempfile
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +34,14 @@ from eval.argument_types import whole_number
 from eval.progress_bar import tell
 from eval.questions.files import read_cases
 from eval.tables import aligned, figure
+from index.build import Embeddings
+from index.corpus import Corpus
+from index.maintenance.backup import backup
+from ingestion.schema import RunOptions
 from settings import Settings
 
+UPKEEP = ("newest documents", "documents by title", "counts", "one document more", "its deletion", "backup")
+PAGE, ADDED = 100, "added-for-a-moment.md"
 # Each question is asked twice, and must be embedded each time.
 FORGETFUL = {"RAG_EMBED__KEPT_VECTORS": "0"}
 
@@ -42,14 +52,16 @@ class Grown:
 
     Attributes:
         corpora: how many there are.
-        leaves: of all of them.
+        documents, leaves: of all of them.
         open_s: from the start of the process, models loaded, to the first answer.
         memory_mb, disk_mb: of the process, at its end; of the corpora's folders.
         retrieve_ms, answer_ms: by the clock, one entry a question.
         retrieve_cpu_ms, answer_cpu_ms: of all threads, on average.
+        upkeep_ms: what was done to it -> how long that took; empty for several corpora.
     """
 
     corpora: int
+    documents: int
     leaves: int
     open_s: float
     memory_mb: float
@@ -58,6 +70,7 @@ class Grown:
     answer_ms: list[float]
     retrieve_cpu_ms: float
     answer_cpu_ms: float
+    upkeep_ms: dict[str, float]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -115,12 +128,14 @@ def table(measured: Mapping[str, Sequence[Grown]]) -> str:
     for name, rows in measured.items():
         for label, value, digits in _MEASURES:
             lines.append([name, label, *(figure(value(row), digits) for row in rows)])
+        lines += [[name, f"{label}, ms", *(figure(row.upkeep_ms.get(label), 0) for row in rows)] for label in UPKEEP]
     sizes = max(map(len, measured.values()))
     return aligned(["set", "measure", *[f"size {number + 1}" for number in range(sizes)]], lines, left=(0, 1))
 
 
 _MEASURES: tuple[tuple[str, Callable[[Grown], float], int], ...] = (
     ("corpora", lambda one: one.corpora, 0),
+    ("documents", lambda one: one.documents, 0),
     ("leaves", lambda one: one.leaves, 0),
     ("disk, MB", lambda one: one.disk_mb, 0),
     ("memory, MB", lambda one: one.memory_mb, 0),
@@ -164,13 +179,47 @@ def ask(corpus: str, questions: Sequence[str]) -> dict[str, Any]:
                 clock, cpu = time.perf_counter(), time.process_time()
                 run_once(question)
                 took[way].append((time.perf_counter() - clock, time.process_time() - cpu))
-        return {
+        found = {
+            "documents": engine.corpus.documents.count(),
             "leaves": engine.corpus.documents.leaf_count(),
             "open_s": open_s,
             "memory_mb": psutil.Process().memory_info().rss / MB,
             **{f"{way}_ms": [1000 * clock for clock, _ in pairs] for way, pairs in took.items()},
             **{f"{way}_cpu_ms": 1000 * statistics.mean(cpu for _, cpu in pairs) for way, pairs in took.items()},
+            "upkeep_ms": {} if "+" in corpus else _upkeep(engine.corpus, engines.embeddings),
         }
+    if found["upkeep_ms"]:
+        with tempfile.TemporaryDirectory() as folder:
+            target = Path(folder) / "backup.tar.gz"
+            found["upkeep_ms"]["backup"] = _took_ms(lambda: backup(corpus, load_settings(), target))
+    return found
+
+
+def _upkeep(corpus: Corpus, embeddings: Embeddings) -> dict[str, float]:
+    """List, filter, bring in and delete; return how long each took."""
+    from ingestion.build import ingest_into  # noqa: PLC0415  # see below
+    from settings import load_settings  # noqa: PLC0415
+
+    listed = corpus.catalogue
+    filters = {"filters": [{"key": "title", "operator": "text_match_insensitive", "value": "heat"}]}
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / ADDED).write_text("# Added\n\nIt is here for a moment.", encoding="utf-8")
+
+        bring_in = partial(ingest_into, corpus, Path(folder).resolve(), load_settings(), embeddings)
+        steps: tuple[Callable[[], object], ...] = (
+            lambda: listed.briefs(limit=PAGE, newest=True),
+            lambda: listed.briefs(limit=PAGE, filters=filters),
+            listed.statistics,
+            lambda: bring_in(options=RunOptions(), on_progress=lambda _: None, stop=threading.Event()),
+            lambda: corpus.delete([ADDED]),
+        )
+        return dict(zip(UPKEEP, map(_took_ms, steps), strict=False))
+
+
+def _took_ms(step: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    step()
+    return 1000 * (time.perf_counter() - started)
 
 
 if __name__ == "__main__":

@@ -95,7 +95,7 @@ class Planner:
         if self._asker is None:
             named = sides(question)[:MAX_PARTS]
             return Plan(tuple(one.question for one in named), tuple(one.name for one in named)) if named else ONE_PASS
-        language = _foreign(question, found)
+        language = other_language(question, found)
         if not (language or may_be_several(question)):
             return ONE_PASS
         limit = Deadline(self._timeout_s) if deadline is None else deadline.for_stage(self._timeout_s)
@@ -109,7 +109,7 @@ class Planner:
             return Plan(warnings=(AnswerWarning("planning_skipped", f"The question is searched as it is. {error}"),))
 
 
-def _foreign(question: str, found: Sequence[Passage]) -> str:
+def other_language(question: str, found: Sequence[Passage]) -> str:
     """Return the name of the language that most passages are in; empty if it is the question's, or not known."""
     spoken = Counter(str(passage.metadata.get("language")) for passage in found)
     language = max(spoken, key=spoken.__getitem__, default="")

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
 
@@ -40,9 +41,11 @@ def tree_of(text: str, *, leaves_a_middle: int = 3) -> SpanTree:
     return SpanTree([Span(0, 0, len(text), NO_PARENT), *middles, *below])
 
 
-def stored(doc_id: str, text: str, *, title: str = "", version: str = "", url: str | None = None) -> StoredDocument:
+def stored(
+    doc_id: str, text: str, *, title: str = "", version: str = "", url: str | None = None, **metadata: Any
+) -> StoredDocument:
     """Return a document with a tree of one leaf a sentence."""
-    document = Document(doc_id, title or doc_id, text, url=url, source=doc_id)
+    document = Document(doc_id, title or doc_id, text, url=url, source=doc_id, metadata=metadata)
     return StoredDocument.of(document, version or document.hash("test"), tree_of(text))
 
 

@@ -159,6 +159,9 @@ def test_questions_are_timed_as_the_corpus_grows_and_over_its_parts(
     assert "| power | corpora | 1 | 1 | 1 | 2 |" in rows
     assert all(one["disk_mb"] > 0 and one["memory_mb"] > 0 and one["open_s"] > 0 for one in figures)
     assert all(0 < one["retrieve_cpu_ms"] < one["answer_cpu_ms"] for one in figures)
+    assert [one["documents"] for one in figures] == [2, 4, 8, 8]
+    assert [len(one["upkeep_ms"]) for one in figures] == [6, 6, 6, 0]
+    assert all(took > 0 for one in figures for took in one["upkeep_ms"].values())
     assert all(len(one["answer_ms"]) == len(one["retrieve_ms"]) == 2 for one in figures)
 
 

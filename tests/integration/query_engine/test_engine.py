@@ -24,7 +24,7 @@ from query_engine.schema.turn import Turn
 from query_engine.synthesis.base import Piece, Writer
 from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from settings import AnswerSettings, LLMSettings, RetrievalSettings, Settings
-from tests.fakes.corpora import fill, make_corpus
+from tests.fakes.corpora import fill, make_corpus, put, stored
 from tests.fakes.embedding import WordHashEmbedding
 from tests.fakes.reading import a_leaf_reader
 from tests.fakes.synthesizers import ScriptedSynthesizer
@@ -157,6 +157,25 @@ async def test_a_quoted_answer_keeps_within_the_words_that_the_prompt_promises(m
     assert len(done.answer.split()) <= 50
     assert done.answer.endswith("… [1]")
     assert len(done.citations) == 1
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "told"),
+    [
+        ("Wer hat die Grenze für den rotor im Jahr 1919 published?", "en", True),
+        (QUESTION, "en", False),
+        ("Wer hat die Grenze für den rotor im Jahr 1919 published?", "de", False),
+    ],
+)
+async def test_a_question_in_another_language_than_the_documents_is_told_if_the_model_reads_one(
+    make: MakeEngine, question: str, language: str, told: bool
+) -> None:
+    engine = make(texts={})
+    put(engine.corpus, [stored("wind.md", TEXTS["wind.md"], language=language)], WordHashEmbedding())
+
+    done = (await answer(engine, question))[1]
+    warned = [warning.text for warning in done.warnings if warning.code == "other_language"]
+    assert [("English" in text, "reembed" in text) for text in warned] == [(True, True)] * told
 
 
 async def test_a_doubtful_answer_is_given_and_said_to_be_doubtful(make: MakeEngine) -> None:
