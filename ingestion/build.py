@@ -228,10 +228,10 @@ class _Run:
         else:
             splitter = TreeSplitter(settings.chunk, embedding.model.count_tokens, embedding.passage_tokens)
             with (
-                Reader(settings.ingest, papers=papers, stop=self.stop, kept=kept) as reader,
                 Cutter(
                     settings.ingest, settings.chunk, embedding.model, embedding.passage_tokens, stop=self.stop
                 ) as cutter,
+                Reader(settings.ingest, papers=papers, stop=self.stop, kept=kept, on_first=cutter.start) as reader,
             ):
                 yield reader, LocalPreparation(corpus, embedding, splitter, cutter, embedding.batch_leaves)
 

@@ -98,6 +98,10 @@ class Cutter:
                 trees.append(error)
         return trees
 
+    def start(self) -> None:
+        """Start the child process, which takes seconds, and do not wait for it."""
+        self._sandbox.start()
+
     def close(self) -> None:
         """End the child process."""
         self._sandbox.close()

@@ -56,6 +56,7 @@ class Reader:
         parser: what the child process runs, as `module:function`.
         stop: once it is set, a read that is under way ends with RunStopped.
         kept: of files that were read before; they are not read again unless they changed.
+        on_first: called once, when the first file is asked for: who reads its documents can make ready meanwhile.
 
     Raises:
         SettingsError: OCR is on, and its extra is not installed.
@@ -69,6 +70,7 @@ class Reader:
         parser: str = PARSER,
         stop: threading.Event | None = None,
         kept: Kept | None = None,
+        on_first: Callable[[], None] = lambda: None,
     ) -> None:
         if settings.ocr and find_spec("rapidocr") is None:
             raise SettingsError(
@@ -76,6 +78,7 @@ class Reader:
             )
         self._timeout_s = settings.parse_timeout_s
         self._kept = kept or {}
+        self._on_first: Callable[[], None] | None = on_first
         size = (settings.max_file_bytes, settings.max_document_chars)
         languages = tuple(filter(None, (settings.languages or "").split(",")))
         self._options = ReadOptions(*size, papers=papers, languages=languages, ocr=settings.ocr)
@@ -109,6 +112,9 @@ class Reader:
         All that lies in a file shares its time; what a member of it takes too long for is not read, and once the time
         is spent nor is the rest. No member is tried twice.
         """
+        if self._on_first:
+            self._on_first()
+            self._on_first = None
         state, items = self._kept.pop(file.doc_id, (None, []))
         if state and state == _state(file):
             yield from items

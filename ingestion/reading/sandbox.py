@@ -86,6 +86,7 @@ class Sandbox:
         self._memory_mb = memory_mb
         self._process: subprocess.Popen[bytes] | None = None
         self._connection: Connection | None = None
+        self._is_ready = False
         self._turn = object()
         self._stop = stop or threading.Event()
 
@@ -137,6 +138,24 @@ class Sandbox:
             self._process.kill()
             self._process.wait()
         self._connection = self._process = None
+        self._is_ready = False
+
+    def start(self) -> None:
+        """Start the child, unless it is there, and do not wait: it imports for seconds."""
+        if self._connection is None:
+            self._connection, child_end = Pipe()
+            limits = (str(self._timeout_s), str(self._memory_mb))
+            arguments = (*limits, self._task, self._argument)
+            path = [str(_PROJECT_ROOT), *(entry for entry in sys.path if entry)]
+            with child_end:
+                self._process = subprocess.Popen(  # noqa: S603 - a fixed command
+                    [sys.executable, "-P", "-m", "ingestion.reading.child", str(child_end.fileno()), *arguments],
+                    pass_fds=[child_end.fileno()],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,  # ours is for the summary
+                    env={"PYTHONPATH": os.pathsep.join(path), **_FRUGAL},
+                    start_new_session=True,  # Ctrl-C is for us; we end the child
+                )
 
     def _check_stop(self) -> None:
         if self._stop.is_set():
@@ -144,31 +163,21 @@ class Sandbox:
             raise RunStopped
 
     def _ready_connection(self) -> Connection:
-        if self._process and self._process.poll() is not None:
+        if self._is_ready and self._process and self._process.poll() is not None:
             self.close()  # it died between two requests: no one's fault
-        if self._connection is None:
-            self._start()
+        self.start()
         assert self._connection is not None
+        if not self._is_ready:
+            self._await_child(self._connection)
         return self._connection
 
-    def _start(self) -> None:
-        self._connection, child_end = Pipe()
-        limits = (str(self._timeout_s), str(self._memory_mb))
-        arguments = (*limits, self._task, self._argument)
-        path = [str(_PROJECT_ROOT), *(entry for entry in sys.path if entry)]
-        with child_end:
-            self._process = subprocess.Popen(  # noqa: S603 - a fixed command
-                [sys.executable, "-P", "-m", "ingestion.reading.child", str(child_end.fileno()), *arguments],
-                pass_fds=[child_end.fileno()],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,  # ours is for the summary
-                env={"PYTHONPATH": os.pathsep.join(path), **_FRUGAL},
-                start_new_session=True,  # Ctrl-C is for us; we end the child
-            )
+    def _await_child(self, connection: Connection) -> None:
+        assert self._process is not None
         try:
-            while not self._connection.poll(STOP_POLL_S):  # it imports for seconds on a busy machine
+            while not connection.poll(STOP_POLL_S):
                 self._check_stop()
-            self._connection.recv_bytes()
+            connection.recv_bytes()
+            self._is_ready = True
         except EOFError:
             code = self._process.wait()
             self.close()

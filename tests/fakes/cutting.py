@@ -21,6 +21,9 @@ class DirectCutter:
     def __exit__(self, *exception: object) -> None:
         pass
 
+    def start(self) -> None:
+        """Do nothing."""
+
     def trees(self, documents: Sequence[Document]) -> list[Cut]:
         """Return the tree of each document, or why it has none."""
         return [self._tree(document) for document in documents]

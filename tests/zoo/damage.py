@@ -88,5 +88,4 @@ def hostile(bomb_mb: int) -> Iterator[tuple[str, bytes]]:
     yield "nested.rst", b"".join(b" " * depth + b"* Words\n\n" for depth in range(1000))
     yield "nested.adoc", b"".join(b"*" * depth + b" Words\n" for depth in range(1, 1000))
     yield "nested.org", b"".join(b" " * depth + b"- Words\n" for depth in range(1000))
-    yield "nested.1", b".TH A 1\n.SH NAME\nwords\n" + b".RS\n" * DEPTH
     yield "nested.docx", office.make_word("<w:sdt><w:sdtContent>" * DEPTH)

@@ -188,7 +188,6 @@ KINDS: dict[str, Make] = {
     ".rst": _wrapped("\n{}\n".format, "{}\n==============================\n"),
     **dict.fromkeys((".adoc", ".asciidoc"), _wrapped("\n{}\n".format, "= {}\n")),
     ".org": _wrapped("\n{}\n".format, "* {}\n"),
-    ".1": _wrapped(".PP\n{}\n".format, '.TH BOAT 1 "2024"\n.SH NAME\nboat \\- {}\n.SH DESCRIPTION\n'),
     ".ipynb": _notebook,
     ".xml": _wrapped("<note><body>{}</body></note>".format, "<notes><title>{}</title>", "</notes>"),
     ".docbook.xml": _wrapped("<para>{}</para>".format, "<article><title>{}</title><section>", "</section></article>"),

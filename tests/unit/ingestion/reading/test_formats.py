@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from errors import UnreadableError
-from index.documents.blobs import LeftOut
 from index.documents.store import Document
 from ingestion.reading.formats import read_file
 from ingestion.reading.options import ReadOptions
@@ -80,12 +79,6 @@ def test_a_document_says_which_encoding_was_guessed_for_it(tmp_path: Path) -> No
 
     assert (old.text, new.text, page.text) == (text, text, text)
     assert [one.metadata.get("guessed_encoding") for one in (old, new, page)] == ["cp1250", None, None]
-
-
-def test_only_manual_pages_are_read_of_what_has_their_suffix(tmp_path: Path) -> None:
-    (item,) = read_all(tmp_path, "messages.1", b"Jan 1 12:00 kernel: up\n")
-
-    assert isinstance(item, LeftOut)
 
 
 @pytest.mark.parametrize("suffix", ["pdf", "docx", "parquet", "xls", "doc", "rtf", "epub"])
