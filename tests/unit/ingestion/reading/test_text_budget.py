@@ -121,7 +121,6 @@ EXPANDING = {
     "strings.xlsx": xlsx_of_one_string(3000),
     "merged.xlsx": merged_xlsx(3000),
     "chapters.epub": book(),
-    "strings.1": b".TH Top 1\n.ds a " + WORDS.encode() * 70 + b"\n.SH Top\n" + b"\\*a" * 3000,
     "doubling.rst": doubling_rst(),
     "many.rst": b"|a| " * 10_000 + b"\n\n.. |a| replace:: " + WORDS.encode() * 1000 + b"\n",
     "wide.rst": b".. csv-table::\n\n   " + b"a," * 20_000 + b"\n" + b"   a\n" * 5000,
