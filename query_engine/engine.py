@@ -63,7 +63,7 @@ from query_engine.understanding import Understanding
 from settings import VERSION, RetrievalSettings, Settings
 
 LOW_CONFIDENCE = AnswerWarning("low_confidence", "The passages are about this, but perhaps do not answer it.")
-# Its one place is a language: of the documents.
+# `{}` is the documents' language.
 OTHER_LANGUAGE = (
     "The documents are in {}, and the corpus's embedding model matches no other language with it: passages may be "
     "missed. Ask in {}, or `RAG_EMBED__MODEL=multilingual python -m ingestion reembed`."

@@ -58,7 +58,7 @@ class TimeLeft:
 
 
 class Sandbox:
-    """One child process, started when it is first needed. For one thread at a time.
+    """One child process, started by `start`, else when it is first needed. For one thread at a time.
 
     Args:
         task: what the child does, as `module:function`; called with `argument` it returns a `child.Task`.

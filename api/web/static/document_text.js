@@ -11,7 +11,8 @@ const PIECE = 24_000; // characters added at an edge that comes near
 const NEAR = "800px 0px";
 const TABLE_RULE = /^\|[ :|-]+$/;
 
-// `blocks`: what the text is made of, see GET /documents/…. `cited`, `shaded`: {start, end} as positions in `text`, or null. `pane`: a reference to the element that scrolls.
+// `blocks`: what the text is made of, see GET /documents/…. `cited`, `shaded`: {start, end} as positions in `text`, or
+// null. `pane`: a reference to the element that scrolls.
 export function DocumentText({ text, blocks, markdown, language, cited, shaded, pane }) {
   const body = useRef(null);
   const edges = [useRef(null), useRef(null)];
@@ -75,7 +76,7 @@ function draw({ from, to, element }, text, markdown, tables, ranges) {
     if (place < table.start) element.append(written(text, place, table.start, markdown, ranges));
     // A row that a piece ends in is drawn whole, and not again in the next.
     const rows = table.rows.filter(({ start }) => from <= start && start < to);
-    if (rows.length) element.append(drawn(text, rows, ranges));
+    if (rows.length) element.append(drawn(text, table.names, rows, ranges));
     place = Math.max(place, Math.min(table.end, to));
   }
   if (place < to) element.append(written(text, place, to, markdown, ranges));

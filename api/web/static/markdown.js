@@ -34,13 +34,20 @@ export function render(text) {
   // The corner of a table heads nothing.
   for (const cell of fragment.querySelectorAll("th")) if (!cell.textContent.trim()) cell.replaceWith(document.createElement("td"));
   for (const table of fragment.querySelectorAll("table")) {
-    const scroller = document.createElement("div");
-    scroller.className = "scroller";
-    scroller.tabIndex = 0;
-    table.replaceWith(scroller);
-    scroller.append(table);
+    const place = document.createTextNode("");
+    table.replaceWith(place);
+    place.replaceWith(scrolling(table));
   }
   return fragment;
+}
+
+// A table that is wider than its place is scrolled, not the page.
+export function scrolling(table) {
+  const scroller = document.createElement("div");
+  scroller.className = "scroller";
+  scroller.tabIndex = 0;
+  scroller.append(table);
+  return scroller;
 }
 
 // The words of a text as they are read, a line for each block.
@@ -92,6 +99,21 @@ export function toUnits(text, offset) {
   let units = offset;
   for (let found = pair.exec(text); found && found.index < units; found = pair.exec(text)) units += 1;
   return Math.min(units, text.length);
+}
+
+// The same for many offsets of one text, which is looked through once.
+export function unitsOf(text) {
+  const pairs = []; // where such characters stand, in characters
+  for (const { index } of text.matchAll(/[\ud800-\udbff](?=[\udc00-\udfff])/g)) pairs.push(index - pairs.length);
+  return (offset) => {
+    let [low, high] = [0, pairs.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (pairs[middle] < offset) low = middle + 1;
+      else high = middle;
+    }
+    return Math.min(offset + low, text.length);
+  };
 }
 
 export function escaped(text) {

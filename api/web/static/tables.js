@@ -1,12 +1,12 @@
 // Rows that their reader wrote a line a cell (CSV, wide sheets), drawn as the table that they are.
 // Flow: GET /documents/… -> here -> document_text.js. Rows between bars are Markdown's.
 
-import { plainMarked, toUnits } from "./markdown.js";
+import { plainMarked, scrolling, unitsOf } from "./markdown.js";
 
-// Returns the tables of a text in its order: {start, end, rows: [{start, end, cells: [{name, start, end}]}]}, as positions
-// in `text`. `blocks` are those of GET /documents/…, which count characters.
+// Returns the tables of a text in its order: {start, end, names, rows: [{start, end, cells: [{name, start, end}]}]}, as
+// positions in `text`, with the names of all columns. `blocks` are those of GET /documents/…, which count characters.
 export function tablesOf(text, blocks) {
-  const at = /[\ud800-\udbff]/.test(text) ? (offset) => toUnits(text, offset) : (offset) => offset;
+  const at = unitsOf(text);
   const tables = [];
   let header = null;
   for (const block of blocks ?? []) {
@@ -15,8 +15,9 @@ export function tablesOf(text, blocks) {
       const row = { start, end: at(block.end), cells: block.cells.map(([from, to], n) => ({ name: block.columns[n] ?? "", start: at(from), end: at(to) })) };
       const last = tables.at(-1);
       if (last?.end === start) last.rows.push(row);
-      else tables.push({ start: header?.end === start ? header.start : start, rows: [row] });
+      else tables.push({ start: header?.end === start ? header.start : start, names: new Set(), rows: [row] });
       tables.at(-1).end = row.end;
+      for (const { name } of row.cells) tables.at(-1).names.add(name);
     }
     header = block.header ? { start, end: at(block.end) } : null;
   }
@@ -27,9 +28,8 @@ function isLineACell(text, { kind, header, cells = [], columns = [] }, at) {
   return kind === "row" && !header && columns.length > 1 && cells.length > 1 && text.slice(at(cells[0][1]), at(cells[1][0])).includes("\n");
 }
 
-// Returns rows of one table; `ranges` are marked in their cells.
-export function drawn(text, rows, ranges) {
-  const names = [...new Set(rows.flatMap(({ cells }) => cells.map(({ name }) => name)))];
+// Returns rows of one table below the names of its columns; `ranges` are marked in their cells.
+export function drawn(text, names, rows, ranges) {
   const table = document.createElement("table");
   const heads = table.createTHead().insertRow();
   for (const name of names) {
@@ -49,9 +49,5 @@ export function drawn(text, rows, ranges) {
       }
     }
   }
-  const scroller = document.createElement("div");
-  scroller.className = "scroller";
-  scroller.tabIndex = 0;
-  scroller.append(table);
-  return scroller;
+  return scrolling(table);
 }

@@ -16,7 +16,7 @@ from rapidfuzz.distance import LCSseq
 
 from bench.quality.helpful.asking import NaturalCase, said
 from eval.cases import Text
-from eval.metrics import Scores
+from eval.metrics import Scores, token_f1
 from eval.rows import Row
 from eval.similarity import shared_in_order
 
@@ -63,16 +63,16 @@ class ClapnqCase(NaturalCase):
 
         `ROUGE-L` (F1) and `recall` (of single words): with the nearest reference, 0 if declined. `sentence precision`,
         `recall` and `F1`: the sentences of the gold passage that the answer holds against those an annotator marked,
-        the annotator with the best F1. `word F1`: of the words that were said and those of the marked sentences, as
-        VerbatimRAG (arXiv 2605.21102) measures quotes. `characters`: length, of an answer that was given. `gold
-        cited`: 1 if that answer cites the gold passage. `declined answerable`, `declined unanswerable`: 1 if nothing
-        was answered.
+        the annotator with the best F1. `word F1`: `token_f1` with all the marked sentences, as VerbatimRAG (arXiv
+        2605.21102) measures quotes. `characters`: length, of an answer that was given. `gold cited`: 1 if that answer
+        cites the gold passage. `declined answerable`, `declined unanswerable`: 1 if nothing was answered.
         """
         declined = float(not said(row))
         if self.answer is None:
             return {"declined unanswerable": declined}
         text = said(row) or ""
-        spoken = ascii_words(re.sub(r"\[\d+\]|\*\*", " ", text))
+        without_marks = re.sub(r"\[\d+\]|\*\*", " ", text)
+        spoken = ascii_words(without_marks)
         references = [words for reference in self.answers if (words := ascii_words(reference))]
         held = {number for number, sentence in enumerate(self.sentences) if _holds(spoken, ascii_words(sentence))}
         precision, recall, f1 = _choice(held, self.selected)
@@ -82,7 +82,7 @@ class ClapnqCase(NaturalCase):
             "sentence precision": precision,
             "sentence recall": recall,
             "sentence F1": f1,
-            "word F1": max((_shared(spoken, self._words(marked)) for marked in self.selected), default=0.0),
+            "word F1": max((token_f1(without_marks, self._text_of(marked)) for marked in self.selected), default=0.0),
             "declined answerable": declined,
         }
         if declined:
@@ -90,8 +90,8 @@ class ClapnqCase(NaturalCase):
         cited = any(citation.doc_id == self.passage for citation in row.citations)
         return scores | {"characters": float(len(text)), "gold cited": float(cited)}
 
-    def _words(self, numbers: Collection[int]) -> list[str]:
-        return [word for number in numbers for word in ascii_words(self.sentences[number])]
+    def _text_of(self, numbers: Collection[int]) -> str:
+        return " ".join(self.sentences[number] for number in numbers)
 
 
 def ascii_words(text: str) -> list[str]:
@@ -105,11 +105,6 @@ def ascii_words(text: str) -> list[str]:
 
 def _holds(said: Sequence[str], sentence: Sequence[str]) -> bool:
     return bool(sentence) and LCSseq.similarity(sentence, said) >= HELD_SHARE * len(sentence)
-
-
-def _shared(said: Sequence[str], marked: Sequence[str]) -> float:
-    """Return the F1 of single words, in any order."""
-    return 2 * (Counter(said) & Counter(marked)).total() / max(1, len(said) + len(marked))
 
 
 def _choice(held: Collection[int], selected: Sequence[Collection[int]]) -> tuple[float, float, float]:
