@@ -245,6 +245,16 @@ def test_the_tree_shows_which_leaves_matched_and_what_is_read(page: Page, servic
     expect(page.locator(".outline", has_text="Heat pumps").locator(".level.read .box").first).to_have_text("1")
 
 
+def test_a_scroll_told_after_the_tree_has_gone_breaks_nothing(page: Page, service: Program) -> None:
+    page.goto(f"{service.url}/ui#retrieve?q=How+does+a+heat+pump+work")
+    page.wait_for_selector(".box.hit")
+    levels = page.locator(".levels-of-document").first.element_handle()
+    page.get_by_role("button", name="Passages").click()
+    expect(page.locator(".passages")).to_be_visible()
+
+    levels.evaluate("element => element.dispatchEvent(new Event('scroll'))")  # `page` fails on any error in the page
+
+
 def test_options_of_a_search_reach_the_service(page: Page, service: Program) -> None:
     page.goto(f"{service.url}/ui#retrieve?q=heat+pump&view=list")
     page.get_by_label("Passages at most").fill("1")

@@ -52,7 +52,7 @@ export function DocumentText({ text, blocks, markdown, language, cited, shaded, 
   useEffect(() => {
     const observer = new IntersectionObserver((entries) => {
       for (const { target, isIntersecting } of entries) {
-        if (!isIntersecting) continue;
+        if (!isIntersecting || !target.isConnected) continue;
         const upwards = target === edges[0].current;
         const edge = upwards ? pieces.current[0].from : pieces.current.at(-1).to;
         observer.unobserve(target);

@@ -48,8 +48,9 @@ function Levels({ drawing, open, title }) {
   const { rows, read, leaves } = drawing;
   const scroller = useRef(null);
   const [[from, to], setWindow] = useState([0, 0]); // shares of the outline that are drawn
-  const look = () => {
-    const { scrollLeft, clientWidth, scrollWidth } = scroller.current;
+  // An event of a scroll comes a frame later, when the element may be out of the page or hidden.
+  const look = ({ scrollLeft, clientWidth, scrollWidth }) => {
+    if (!clientWidth) return;
     const step = clientWidth / scrollWidth;
     const at = Math.floor(scrollLeft / clientWidth) * step; // drawn again once for each width that is scrolled
     setWindow((before) => (before[0] === at - step && before[1] === at + 3 * step ? before : [at - step, at + 3 * step]));
@@ -60,15 +61,15 @@ function Levels({ drawing, open, title }) {
     // What is read first is in view first.
     const best = read.reduce((first, box) => (box.rank < first.rank ? box : first));
     element.scrollLeft = (best.left + best.width / 2) * element.scrollWidth - element.clientWidth / 2;
-    look();
-    const resized = new ResizeObserver(look);
+    look(element);
+    const resized = new ResizeObserver(() => look(element));
     resized.observe(element);
     return () => resized.disconnect();
   }, [drawing]);
   const near = ({ left, width }) => left + width >= from && left <= to;
   const level = (name, boxes, classes) => html`<div class=${classes}><span class="name">${t(name)}</span><div class="boxes">
     ${boxes.filter(near).map((box) => html`<${Box} key=${`${box.rank} ${box.start} ${box.end}`} box=${box} open=${open} />`)}</div></div>`;
-  return html`<div class="levels-of-document" ref=${scroller} onScroll=${look} tabindex="0" role="group" aria-label=${title}>
+  return html`<div class="levels-of-document" ref=${scroller} onScroll=${({ currentTarget }) => look(currentTarget)} tabindex="0" role="group" aria-label=${title}>
     ${rows.map(({ name, boxes }) => level(name, boxes, "level"))}
     ${level("treeRead", read, "level read")}</div>`;
 }
