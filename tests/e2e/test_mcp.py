@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from llama_index.tools.mcp import BasicMCPClient, McpToolSpec
 from mcp import Client, StdioServerParameters
 
 from tests.e2e.conftest import BETZ, MAIN, WIND
@@ -72,17 +71,6 @@ async def test_the_sdks_client_asks_searches_and_reads(free: dict[str, str], pla
     assert read["text"] == WIND.strip()
     assert resources.resources == []
     assert [(one["name"], one["documents"], one["is_default"]) for one in corpora["corpora"]] == [("default", 1, True)]
-
-
-@pytest.mark.slow
-async def test_llamaindex_makes_tools_of_the_command(free: dict[str, str], place: Path) -> None:
-    (place / ".env").touch()
-    client = BasicMCPClient(sys.executable, COMMAND, env=environment(**free), timeout=120)
-    (ask,) = await McpToolSpec(client, allowed_tools=["ask"]).to_tool_list_async()
-
-    output = await ask.acall(question=BETZ)
-
-    assert "59.3 per cent" in output.content
 
 
 @pytest.mark.parametrize(
