@@ -3,12 +3,14 @@
 Flow: `recognition.py` reads the question -> **here**, over the whole tables of the documents that were found, as leaves
 hold some rows only -> `listing.py` shows the rows, or a language model reads them. Each word of the question
 has to stand in a cell, name a column or name the table: a condition that is not understood ("after 2019") must not be
-left out. Pure.
+left out. Only what the rows are called may be missing. Pure.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from index.documents.store import StoredDocument
 from index.documents.structure import Block, Structure
@@ -111,6 +113,14 @@ def _goes_on(structure: Structure, last: Block, first: Block) -> bool:
     return bool(last.columns) and last.columns == first.columns and next(above) == next(above)
 
 
+class _Cell(NamedTuple):
+    """Terms of a cell, or of a part of it; `at` is the place of its row."""
+
+    at: int
+    column: str
+    terms: Terms
+
+
 class _Matcher:
     """Compares rows with one question.
 
@@ -131,8 +141,14 @@ class _Matcher:
     def matching(self, passage: Passage, document: StoredDocument, table: Sequence[Block]) -> Rows | None:
         """Return the rows of a table that the question asks for; None if that is not certain or no row fits."""
         looked = table[:MOST_ROWS]
-        held = [[self._terms(document.text[start:end]) for start, end in row.cells] for row in looked]
-        groups = self._alternatives(looked, held)
+        cells = [
+            _Cell(at, name, self._terms(document.text[start:end]))
+            for at, row in enumerate(looked)
+            for name, (start, end) in zip(row.columns or map(str, range(len(row.cells))), row.cells, strict=True)
+        ]
+        whole, parts = self._values(cells)
+        values = [*whole, *parts]
+        groups = _alternatives(values)
         if self._asked.either and all(len(group) == 1 for group in groups):
             return None  # "or" joins what stands in different columns
         valued = frozenset[str]().union(*(value for group in groups for value in group))
@@ -140,16 +156,17 @@ class _Matcher:
         titled = self._all_terms((document.title, *headings))
         columns = self._all_terms({name for row in looked for name in row.columns})
         rest = [term for term in self._content if term not in valued | titled | columns]
-        fitting = _fitting(held, groups, rest)
+        fitting = _fitting(cells, values, groups, rest)
         head = next(iter(self._content), "")
         certain, in_rows = bool(fitting), frozenset(rest)
-        if not certain and groups and head in rest and head not in self._told:
+        is_unsaid = not _is_kind(head, cells, fitting) if parts else not certain and head not in self._told
+        if groups and head in rest and is_unsaid:
             # "Which people are welders?": a table need not say what its rows are. A named column, or a value that
             # several rows share, says that they are meant.
             in_rows -= {head}
-            fitting = _fitting(held, groups, [term for term in rest if term != head])
+            fitting = _fitting(cells, values, groups, [term for term in rest if term != head])
             of_a_column = not columns.isdisjoint(self._content) or len(fitting) > 1
-            certain = self._asked.kind != "which" and of_a_column and bool(fitting)
+            certain = self._asked.kind != "which" and of_a_column and bool(fitting) and not parts
         rows = tuple(looked[at] for at in fitting)
         counted = [
             document.text[start:end]
@@ -162,27 +179,20 @@ class _Matcher:
         if not rows or not self._is_wanted(head, groups, counted, called):
             return None
         typed = dict.fromkeys(self._typed[term] for term in self._content if term in valued | in_rows)
-        whole = len(looked) == len(table)
-        return Rows(passage, document, headings, rows, len(looked), whole, tuple(typed), certain, self._asked.language)
+        is_all = len(looked) == len(table)
+        return Rows(passage, document, headings, rows, len(looked), is_all, tuple(typed), certain, self._asked.language)
 
-    def _alternatives(self, rows: Sequence[Block], held: Sequence[Sequence[Terms]]) -> list[set[Terms]]:
-        """Return the cells that the question holds whole; those of one column are alternatives, so together.
+    def _values(self, cells: Sequence[_Cell]) -> tuple[list[_Cell], list[_Cell]]:
+        """Return the cells that the question says whole, and parts of cells that it says in a column that it names.
 
-        Of "New" and "New York" in one column the longer one is meant.
+        So "located in Cincinnati" finds "Cincinnati, Ohio". Where it says a cell of the column whole, no part counts.
         """
         asked, content = frozenset(self._typed), frozenset(self._content)
-        columns: dict[str, set[Terms]] = {}
-        for row, cells in zip(rows, held, strict=True):
-            names = row.columns or tuple(map(str, range(len(cells))))
-            for name, cell in zip(names, cells, strict=True):
-                if cell <= asked and not cell.isdisjoint(content):
-                    columns.setdefault(name, set()).add(cell)
-        groups: list[set[Terms]] = []
-        for values in columns.values():
-            longest = {one for one in values if not any(one < other for other in values)}
-            joined = [group for group in groups if not group.isdisjoint(longest)]
-            groups = [group for group in groups if group not in joined] + [longest.union(*joined)]
-        return groups
+        whole = [one for one in cells if one.terms <= asked and not one.terms.isdisjoint(content)]
+        others = {one.column for one in cells}.difference(one.column for one in whole)
+        named = {name for name in others if not self._terms(name).isdisjoint(content)}
+        parts = [_Cell(at, name, terms & content - self._terms(name)) for at, name, terms in cells if name in named]
+        return whole, [one for one in parts if one.terms]
 
     def _is_wanted(self, head: str, groups: Sequence[set[Terms]], counted: Sequence[str], called: Terms) -> bool:
         """Whether rows answer.
@@ -191,7 +201,7 @@ class _Matcher:
 
         Args:
             head: the question's first word that has meaning.
-            groups: the cells that the question holds whole.
+            groups: the values that the question names.
             counted: the cells of the columns that the head names.
             called: terms of the title that the table stands under.
         """
@@ -207,11 +217,39 @@ class _Matcher:
         return frozenset[str]().union(*map(self._terms, texts))
 
 
-def _fitting(held: Sequence[Sequence[Terms]], groups: Sequence[set[Terms]], rest: Sequence[str]) -> list[int]:
-    """Return the places of rows with a cell of each group, and each of the other terms in some cell."""
-    return [
+def _alternatives(values: Sequence[_Cell]) -> list[set[Terms]]:
+    """Return the distinct values; those of one column are alternatives, so together.
+
+    Of "New" and "New York" in one column the longer one is meant.
+    """
+    columns: dict[str, set[Terms]] = {}
+    for one in values:
+        columns.setdefault(one.column, set()).add(one.terms)
+    groups: list[set[Terms]] = []
+    for of_column in columns.values():
+        longest = {one for one in of_column if not any(one < other for other in of_column)}
+        joined = [group for group in groups if not group.isdisjoint(longest)]
+        groups = [group for group in groups if group not in joined] + [longest.union(*joined)]
+    return groups
+
+
+def _is_kind(term: str, cells: Sequence[_Cell], rows: Collection[int]) -> bool:
+    """Whether a term says what some of these rows are ("regional banks"), not what one is called ("Luna Company")."""
+    shared = Counter((column, terms) for _, column, terms in cells if term in terms)
+    return any(shared[column, terms] > 1 for at, column, terms in cells if at in rows)
+
+
+def _fitting(
+    cells: Sequence[_Cell], values: Sequence[_Cell], groups: Sequence[set[Terms]], rest: Sequence[str]
+) -> dict[int, None]:
+    """Return the places of rows with a value of each group, and with the other terms."""
+    held, said = defaultdict[int, set[str]](set), defaultdict[int, set[Terms]](set)
+    for at, _, terms in cells:
+        held[at] |= terms
+    for at, _, terms in values:
+        said[at].add(terms)
+    return dict.fromkeys(
         at
-        for at, cells in enumerate(held)
-        if all(any(cell in group for cell in cells) for group in groups)
-        and all(any(term in cell for cell in cells) for term in rest)
-    ]
+        for at, terms in held.items()
+        if terms.issuperset(rest) and not any(said[at].isdisjoint(one) for one in groups)
+    )
