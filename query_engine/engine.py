@@ -1,6 +1,6 @@
 """From a question to a cited answer, as one stream of events. This is the main path; read it first.
 
-Flow: `/run`, `/evaluate`, the command line and the evaluation harness are views of `Engine.stream`:
+Flow: the routes (`/query`, `/run`), the command line and the evaluation harness are views of `Engine.stream`:
 
     understand (`understanding.py`) -> search, for each part (`search.py`, `retrieval/multi_part.py`)
         -> read and decide (`reader/`, `answerability/`) -> show (`synthesis/fallback_chain.py`)

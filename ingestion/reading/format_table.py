@@ -1,7 +1,7 @@
 """Every format that is read: its suffixes, its reader, and what matters about it before it is read.
 
 Flow: **here** -> `kind.py` tells a file's format by its content, `formats.py` calls the reader, `files.py` passes over
-what no format names. A new format is a row here and, if its content tells it, a mark in `kind.py`. Pure.
+what no format names. A new format is a row, a reader and, if its content tells it, a mark in `kind.py`. Pure.
 """
 
 from collections.abc import Callable

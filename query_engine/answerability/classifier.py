@@ -1,8 +1,8 @@
-"""Decide whether the passages hold an answer, before anyone writes one.
+"""Judge how likely the passages hold an answer, before anyone writes one.
 
-Flow: merged passages -> `features.py` measures -> **here** -> synthesizer, or "I don't know". A logistic
-regression joins the measures in one probability. `gate.json` holds what it learnt, `reference/gate.md` how and how
-well. It judges whether an answer is likely to be there, not what it is.
+Flow: merged passages -> `features.py` measures -> **here** -> `engine.py` decides. A logistic regression
+joins the measures in one probability. `gate.json` holds what it learnt, `reference/gate.md` how and how well. It judges
+whether an answer is likely to be there, not what it is.
 """
 
 import json
