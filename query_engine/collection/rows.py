@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from operator import attrgetter
 from typing import NamedTuple
 
 from index.documents.store import StoredDocument
@@ -40,6 +41,7 @@ class Rows:
         words: of the question, that stand in these rows.
         certain: each word of the question is accounted for, except what the rows are called where a column or a value
             of several rows is named.
+        by_column: a value stands in a column that the question names.
         language: of the question.
     """
 
@@ -51,6 +53,7 @@ class Rows:
     whole: bool
     words: tuple[str, ...]
     certain: bool
+    by_column: bool
     language: Language
 
     def cells(self, row: Block) -> tuple[str, ...]:
@@ -83,8 +86,9 @@ def find_rows(
         for table in tables_of(document.structure):
             if rows := matcher.matching(passage, document, table):
                 found.setdefault(tuple(map(rows.cells, rows.blocks)), rows)  # copies are shown once
-    certain = [rows for rows in found.values() if rows.certain]
-    return tuple(certain or found.values())[:MOST_TABLES]
+    for best in (attrgetter("by_column"), attrgetter("certain")):
+        found = {key: rows for key, rows in found.items() if best(rows)} or found
+    return tuple(found.values())[:MOST_TABLES]
 
 
 def tables_of(structure: Structure) -> Iterator[list[Block]]:
@@ -158,15 +162,17 @@ class _Matcher:
         rest = [term for term in self._content if term not in valued | titled | columns]
         fitting = _fitting(cells, values, groups, rest)
         head = next(iter(self._content), "")
-        certain, in_rows = bool(fitting), frozenset(rest)
-        is_unsaid = not _is_kind(head, cells, fitting) if parts else not certain and head not in self._told
+        certain, in_rows = bool(fitting) and not parts, frozenset(rest)
+        is_told = head in self._told
+        by_column = any(not self._terms(one.column).isdisjoint(self._content) for one in values)
+        is_unsaid = not _is_kind(head, cells, fitting) if by_column else not certain and not is_told
         if groups and head in rest and is_unsaid:
             # "Which people are welders?": a table need not say what its rows are. A named column, or a value that
             # several rows share, says that they are meant.
             in_rows -= {head}
             fitting = _fitting(cells, values, groups, [term for term in rest if term != head])
             of_a_column = not columns.isdisjoint(self._content) or len(fitting) > 1
-            certain = self._asked.kind != "which" and of_a_column and bool(fitting) and not parts
+            certain = self._asked.kind != "which" and of_a_column and bool(fitting) and not (parts or is_told)
         rows = tuple(looked[at] for at in fitting)
         counted = [
             document.text[start:end]
@@ -179,19 +185,43 @@ class _Matcher:
         if not rows or not self._is_wanted(head, groups, counted, called):
             return None
         typed = dict.fromkeys(self._typed[term] for term in self._content if term in valued | in_rows)
-        is_all = len(looked) == len(table)
-        return Rows(passage, document, headings, rows, len(looked), is_all, tuple(typed), certain, self._asked.language)
+        return Rows(
+            passage,
+            document,
+            headings,
+            rows,
+            looked=len(looked),
+            whole=len(looked) == len(table),
+            words=tuple(typed),
+            certain=certain,
+            by_column=by_column,
+            language=self._asked.language,
+        )
 
     def _values(self, cells: Sequence[_Cell]) -> tuple[list[_Cell], list[_Cell]]:
-        """Return the cells that the question says whole, and parts of cells that it says in a column that it names.
+        """Return the cells that the question says whole; where none is of a column that it names, parts of such cells.
 
-        So "located in Cincinnati" finds "Cincinnati, Ohio". Where it says a cell of the column whole, no part counts.
+        So "located in Cincinnati" finds "Cincinnati, Ohio". Beside a cell of a named column, what is only a part of it
+        ("New Zealand" of "currency New Zealand Dollar") or of the column's name ("Industrials" of "industry") is not
+        meant.
         """
         asked, content = frozenset(self._typed), frozenset(self._content)
         whole = [one for one in cells if one.terms <= asked and not one.terms.isdisjoint(content)]
-        others = {one.column for one in cells}.difference(one.column for one in whole)
-        named = {name for name in others if not self._terms(name).isdisjoint(content)}
-        parts = [_Cell(at, name, terms & content - self._terms(name)) for at, name, terms in cells if name in named]
+        columns = {one.column: self._terms(one.column) for one in cells}
+        named = {name for name, titled in columns.items() if not titled.isdisjoint(content)}
+        meant = {(one.column, one.terms) for one in whole if one.column in named}
+        if meant:
+            titles = {columns[name] for name, value in meant if not value <= columns[name]}
+            values = {value for _, value in meant if not any(value <= title for title in titles)}
+            dropped = {
+                (one.column, one.terms)
+                for one in whole
+                if any(one.terms < value for value in values)
+                or (one.column not in named if one.terms in values else any(one.terms <= title for title in titles))
+            }
+            return [one for one in whole if (one.column, one.terms) not in dropped], []
+        left = content.difference(self._content[:1], *(one.terms for one in whole), *columns.values())
+        parts = [_Cell(at, name, terms & left) for at, name, terms in cells if name in named]
         return whole, [one for one in parts if one.terms]
 
     def _is_wanted(self, head: str, groups: Sequence[set[Terms]], counted: Sequence[str], called: Terms) -> bool:

@@ -65,9 +65,8 @@ def test_the_slot_of_a_stalled_model_comes_back_when_its_thread_has_ended(progra
 
     reply = httpx.post(f"{program.url}/run", json=QUESTION, timeout=60)
 
-    # The model is still being stopped when the second question comes: there is one slot.
+    # There is one slot.
     assert violations(reply.content) == []
-    assert "**Waiting** for 1 question" in reply.text
     until = time.monotonic() + 2 * MODEL_TIMEOUT_S
     while httpx.get(f"{program.url}/ready").json()["questions"] != {"running": 0, "waiting": 0}:
         assert time.monotonic() < until

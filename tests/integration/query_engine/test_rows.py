@@ -38,9 +38,11 @@ TEXTS = {
     "Rex | galgo | Vigo\n",
     "yards.md": "# Yards of the coast\n\n## Grades\n\n"
     "Grade | Meaning\n--- | ---\nfirst | repairs all\nsecond | paints\n",
-    "makers.md": "# Makers\n\nMaker | Branch | Based in\n--- | --- | ---\nArden | Tool works | Leeds, Yorkshire\n"
-    "Leeds Gears | Gear works | York, Yorkshire\nColne Company | Tool works | Bath, Somerset\n"
-    "Dunn Company | Tool works | Hull, Yorkshire\n",
+    "makers.md": "# Makers\n\nMaker | Branch | Sale | Based in\n--- | --- | --- | ---\n"
+    "Arden | Tool works | Leeds Gears fair | Leeds, Yorkshire\n"
+    "Leeds Gears | Gear works | Leeds Gears fair | York, Yorkshire\n"
+    "Colne Company | Tool works | Branch fair | Bath, Somerset\n"
+    "Dunn Company | Tool works | Hull fair | Hull, Yorkshire\n",
     "notes.md": "# Notes\n\nVisitors of Brest come by train.\n",
 }
 
@@ -91,6 +93,12 @@ def rows_of(answer: str | None) -> list[str]:
         ("Which boats in Haven are ketches or barges?", "Dora Elsa", "2 of 5"),
         ("How many boats are in New Haven?", "Cala", "1 of 5"),
         ("Which tool works are based in Yorkshire?", "Arden Dunn", "2 of 4"),
+        ("Which makers are of the branch tool works?", "Arden Colne Dunn", "3 of 4"),
+        (
+            "Which makers have their sale at the Leeds Gears fair?",
+            "Arden Leeds",
+            "2 of 4",
+        ),  # no name of a maker is meant
         ("Which works are based in Hull, Yorkshire?", "Dunn", "1 of 4"),
         ("How many boats are there?", "Alma Bora Cala Dora Elsa", "5 of 5"),
         ("Show me all cooks", "Pia Rob", "2 of 4"),
