@@ -6,12 +6,12 @@ has to stand in a cell, name a column or name the table: a condition that is not
 left out. Only what the rows are called may be missing. Pure.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from operator import attrgetter
-from typing import NamedTuple
 
 from index.documents.store import StoredDocument
 from index.documents.structure import Block, Structure
@@ -26,6 +26,8 @@ MOST_DOCUMENTS, MOST_TABLES, MOST_ROWS = 8, 3, 5000
 
 DocumentOf = Callable[[Passage], StoredDocument | None]
 Terms = frozenset[str]
+# The column of a cell and its terms: of many rows the same.
+Cell = tuple[str, Terms]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,14 +119,6 @@ def _goes_on(structure: Structure, last: Block, first: Block) -> bool:
     return bool(last.columns) and last.columns == first.columns and next(above) == next(above)
 
 
-class _Cell(NamedTuple):
-    """Terms of a cell, or of a part of it; `at` is the place of its row."""
-
-    at: int
-    column: str
-    terms: Terms
-
-
 class _Matcher:
     """Compares rows with one question.
 
@@ -146,13 +140,14 @@ class _Matcher:
         """Return the rows of a table that the question asks for; None if that is not certain or no row fits."""
         looked = table[:MOST_ROWS]
         cells = [
-            _Cell(at, name, self._terms(document.text[start:end]))
-            for at, row in enumerate(looked)
-            for name, (start, end) in zip(row.columns or map(str, range(len(row.cells))), row.cells, strict=True)
+            [
+                (name, self._terms(document.text[start:end]))
+                for name, (start, end) in zip(row.columns or map(str, range(len(row.cells))), row.cells, strict=True)
+            ]
+            for row in looked
         ]
-        whole, parts = self._values(cells)
-        values = [*whole, *parts]
-        groups = _alternatives(values)
+        said = self._said(set(chain.from_iterable(cells)))
+        groups = _alternatives(said)
         if self._asked.either and all(len(group) == 1 for group in groups):
             return None  # "or" joins what stands in different columns
         valued = frozenset[str]().union(*(value for group in groups for value in group))
@@ -160,19 +155,20 @@ class _Matcher:
         titled = self._all_terms((document.title, *headings))
         columns = self._all_terms({name for row in looked for name in row.columns})
         rest = [term for term in self._content if term not in valued | titled | columns]
-        fitting = _fitting(cells, values, groups, rest)
+        fitting = _fitting(cells, said, groups, rest)
         head = next(iter(self._content), "")
-        certain, in_rows = bool(fitting) and not parts, frozenset(rest)
+        in_part = any(value != terms for (_, terms), value in said.items())
+        certain, in_rows = bool(fitting) and not in_part, frozenset(rest)
         is_told = head in self._told
-        by_column = any(not self._terms(one.column).isdisjoint(self._content) for one in values)
+        by_column = any(self._is_named(name) for name, _ in said)
         is_unsaid = not _is_kind(head, cells, fitting) if by_column else not certain and not is_told
         if groups and head in rest and is_unsaid:
             # "Which people are welders?": a table need not say what its rows are. A named column, or a value that
             # several rows share, says that they are meant.
             in_rows -= {head}
-            fitting = _fitting(cells, values, groups, [term for term in rest if term != head])
+            fitting = _fitting(cells, said, groups, [term for term in rest if term != head])
             of_a_column = not columns.isdisjoint(self._content) or len(fitting) > 1
-            certain = self._asked.kind != "which" and of_a_column and bool(fitting) and not (parts or is_told)
+            certain = self._asked.kind != "which" and of_a_column and bool(fitting) and not (in_part or is_told)
         rows = tuple(looked[at] for at in fitting)
         counted = [
             document.text[start:end]
@@ -198,31 +194,31 @@ class _Matcher:
             language=self._asked.language,
         )
 
-    def _values(self, cells: Sequence[_Cell]) -> tuple[list[_Cell], list[_Cell]]:
-        """Return the cells that the question says whole; where none is of a column that it names, parts of such cells.
+    def _said(self, cells: Collection[Cell]) -> dict[Cell, Terms]:
+        """Return what the question says of cells: all of each; where none is of a column that it names, parts of such.
 
         So "located in Cincinnati" finds "Cincinnati, Ohio". Beside a cell of a named column, what is only a part of it
         ("New Zealand" of "currency New Zealand Dollar") or of the column's name ("Industrials" of "industry") is not
         meant.
         """
         asked, content = frozenset(self._typed), frozenset(self._content)
-        whole = [one for one in cells if one.terms <= asked and not one.terms.isdisjoint(content)]
-        columns = {one.column: self._terms(one.column) for one in cells}
-        named = {name for name, titled in columns.items() if not titled.isdisjoint(content)}
-        meant = {(one.column, one.terms) for one in whole if one.column in named}
-        if meant:
-            titles = {columns[name] for name, value in meant if not value <= columns[name]}
-            values = {value for _, value in meant if not any(value <= title for title in titles)}
-            dropped = {
-                (one.column, one.terms)
-                for one in whole
-                if any(one.terms < value for value in values)
-                or (one.column not in named if one.terms in values else any(one.terms <= title for title in titles))
+        whole = {(name, terms) for name, terms in cells if terms <= asked and not terms.isdisjoint(content)}
+        if named := {(name, terms) for name, terms in whole if self._is_named(name)}:
+            titles = {self._terms(name) for name, value in named if not value <= self._terms(name)}
+            values = {value for _, value in named if not any(value <= title for title in titles)}
+            return {
+                (name, terms): terms
+                for name, terms in whole
+                if not any(terms < value for value in values)
+                and (self._is_named(name) if terms in values else not any(terms <= title for title in titles))
             }
-            return [one for one in whole if (one.column, one.terms) not in dropped], []
-        left = content.difference(self._content[:1], *(one.terms for one in whole), *columns.values())
-        parts = [_Cell(at, name, terms & left) for at, name, terms in cells if name in named]
-        return whole, [one for one in parts if one.terms]
+        columns = map(self._terms, {name for name, _ in cells})
+        left = content.difference(self._content[:1], *(terms for _, terms in whole), *columns)
+        parts = {(name, terms): terms & left for name, terms in cells if self._is_named(name) and terms & left}
+        return {one: one[1] for one in whole} | parts
+
+    def _is_named(self, column: str) -> bool:
+        return not self._terms(column).isdisjoint(self._content)
 
     def _is_wanted(self, head: str, groups: Sequence[set[Terms]], counted: Sequence[str], called: Terms) -> bool:
         """Whether rows answer.
@@ -247,39 +243,35 @@ class _Matcher:
         return frozenset[str]().union(*map(self._terms, texts))
 
 
-def _alternatives(values: Sequence[_Cell]) -> list[set[Terms]]:
-    """Return the distinct values; those of one column are alternatives, so together.
+def _alternatives(said: Mapping[Cell, Terms]) -> list[set[Terms]]:
+    """Return the values that are said; those of one column are alternatives, so together.
 
     Of "New" and "New York" in one column the longer one is meant.
     """
     columns: dict[str, set[Terms]] = {}
-    for one in values:
-        columns.setdefault(one.column, set()).add(one.terms)
+    for (name, _), value in said.items():
+        columns.setdefault(name, set()).add(value)
     groups: list[set[Terms]] = []
-    for of_column in columns.values():
-        longest = {one for one in of_column if not any(one < other for other in of_column)}
+    for values in columns.values():
+        longest = {one for one in values if not any(one < other for other in values)}
         joined = [group for group in groups if not group.isdisjoint(longest)]
         groups = [group for group in groups if group not in joined] + [longest.union(*joined)]
     return groups
 
 
-def _is_kind(term: str, cells: Sequence[_Cell], rows: Collection[int]) -> bool:
+def _is_kind(term: str, rows: Sequence[Sequence[Cell]], places: Sequence[int]) -> bool:
     """Whether a term says what some of these rows are ("regional banks"), not what one is called ("Luna Company")."""
-    shared = Counter((column, terms) for _, column, terms in cells if term in terms)
-    return any(shared[column, terms] > 1 for at, column, terms in cells if at in rows)
+    shared = Counter(cell for row in rows for cell in row if term in cell[1])
+    return any(shared[cell] > 1 for at in places for cell in rows[at])
 
 
 def _fitting(
-    cells: Sequence[_Cell], values: Sequence[_Cell], groups: Sequence[set[Terms]], rest: Sequence[str]
-) -> dict[int, None]:
-    """Return the places of rows with a value of each group, and with the other terms."""
-    held, said = defaultdict[int, set[str]](set), defaultdict[int, set[Terms]](set)
-    for at, _, terms in cells:
-        held[at] |= terms
-    for at, _, terms in values:
-        said[at].add(terms)
-    return dict.fromkeys(
+    rows: Sequence[Sequence[Cell]], said: Mapping[Cell, Terms], groups: Sequence[set[Terms]], rest: Sequence[str]
+) -> list[int]:
+    """Return the places of rows with a value of each group, and each of the other terms in some cell."""
+    return [
         at
-        for at, terms in held.items()
-        if terms.issuperset(rest) and not any(said[at].isdisjoint(one) for one in groups)
-    )
+        for at, cells in enumerate(rows)
+        if all(any(said.get(cell) in group for cell in cells) for group in groups)
+        and all(any(term in terms for _, terms in cells) for term in rest)
+    ]
