@@ -28,6 +28,7 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Ground:
         ("first", Fault("words stored", 2, "after", "no space")),
         ("update", Fault("documents published", 2, "before", "database full")),
         ("update", Fault("documents published", 2, "after", "input/output error")),
+        ("update", Fault("documents published", 4, "after", "crash")),  # a renamed file's document is there twice
         ("update", Fault("old vectors deleted", 1, "after", "crash")),
         ("update", Fault("sources forgotten", 1, "before", "crash")),
         ("rebuild", Fault("corpus renamed", 1, "after", "crash")),
