@@ -7,6 +7,7 @@ import hashlib
 import pickle
 import random
 import re
+from collections import Counter
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -70,9 +71,7 @@ class View:
             "leaves without words": self.leaves - set(self.words),
             "leaves without vectors": self.leaves - self.vectors.keys(),
             "vectors out of reach": self.out_of_reach if len(self.out_of_reach) > MAX_LOST * len(self.vectors) else (),
-            "leaves twice in the words": {name for name in self.leaves if self.words.count(name) > 1}
-            if len(self.words) != len(set(self.words))
-            else set(),
+            "leaves twice in the words": {name for name, n in Counter(self.words).items() if n > 1} & self.leaves,
             "versions shown without a document": set(self.shown_orphans),
             "documents not found by their word": set(self.unanswered),
             "visible documents without parents' vectors": set(self.versions.values()) - self.parents.keys(),
@@ -157,9 +156,7 @@ def _unanswered(corpus: Corpus, documents: list[Any]) -> list[str]:
     retriever = MergingRetriever(corpus, LeafRetriever(corpus, WordHashEmbedding(), options), options)
     missed = []
     for document in documents:
-        canary = re.search(r"canary\w+", document.text)
-        assert canary is not None
-        nodes = retriever.retrieve(QueryBundle(canary.group()))
+        nodes = retriever.retrieve(QueryBundle(re.findall(r"canary\w+", document.text)[0]))
         # Until the file of the old name is pruned, a renamed document is there twice, and a search shows one of them.
         found = map(corpus.documents.get, {node.metadata["doc_id"] for node in nodes})
         if document.text not in {one.text for one in found if one}:
