@@ -34,11 +34,8 @@ _VISIBLE = re.compile(r"\S(?:.*\S)?", re.DOTALL)
 # An image by itself, perhaps in a link.
 _IMAGE = r"!\[(?P<alt>[^\[\]]*+)\](?:\([^()]*+\)|\[[^\[\]]*+\])"
 _IMAGES = re.compile(rf"(?:\[?{_IMAGE.replace('?P<alt>', '')}(?:\](?:\([^()]*+\)|\[[^\[\]]*+\]))?[ \t]*+)++")
-_ALT = re.compile(rf"{_IMAGE}|<img\s[^<>]*?\balt=(?P<quote>[\"'])(?P<html_alt>[^\"'<>]*+)(?P=quote)", re.IGNORECASE)
-_TAG = re.compile(r"<[^<>]*+>")
-_IMAGE_TAG = re.compile(r"<img\b", re.IGNORECASE)
+_ALT = re.compile(_IMAGE)
 _MARKUP = (
-    (_TAG, ""),  # such as the anchors that generators put into headings
     (re.compile(r"!?\[([^\[\]]*)\]\([^()]*\)"), r"\1"),  # links and images keep their text
     (re.compile(r"(\*\*|__|(?<!`)`++)(.{1,300}?)\1"), r"\2"),
     (re.compile(r"(?<!\w)([*_])(\S.{0,300}?)\1(?!\w)"), r"\2"),
@@ -133,8 +130,8 @@ class _Lines:
                     found = self._indented_text(token)
                 case (("fence" | "code_block"), _):
                     found = self._code(token)
-                case "html_block", _:
-                    found = self._html(token)
+                case "html_block", _:  # of tags that `markdown_html.py` does not know
+                    found = [Block("paragraph", *self._words(token), self._words(token))]
                 case "tr_open", _:
                     found = self._row(token, around, header=before.type == "thead_open")
                 case _:
@@ -202,12 +199,6 @@ class _Lines:
 
         return [block.moved(place) for block in markdown_blocks(content, self._depth + 1)]
 
-    def _html(self, token: Token) -> list[Block]:
-        start, end = self._words(token)
-        if _IMAGE_TAG.search(token.content) and not _TAG.sub("", token.content).strip():
-            return [_caption(self._text, start, end)]
-        return [Block("paragraph", start, end, (start, end))]
-
     def _row(self, token: Token, around: _Around, *, header: bool) -> list[Block]:
         first, _ = _lines_of(token)
         start, end = self._starts[first], self._end(first)
@@ -245,7 +236,7 @@ def _parts_of_paragraph(text: str, start: int, end: int) -> Iterator[Block]:
 def _caption(text: str, start: int, end: int) -> Block:
     """Return the block of images, whose words are those that stand for the image, if it is one and has some."""
     start, end = _stripped(text, start, end)
-    alts = [found.span("alt" if found["alt"] is not None else "html_alt") for found in _ALT.finditer(text, start, end)]
+    alts = [found.span("alt") for found in _ALT.finditer(text, start, end)]
     inner = alts[0] if len(alts) == 1 and text[slice(*alts[0])].strip() else (start, end)
     return Block("caption", start, end, inner)
 

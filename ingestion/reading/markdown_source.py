@@ -1,39 +1,56 @@
-"""Take out of Markdown what its readers never see: comments, and commands to the program that makes pages of it.
+"""Take out of Markdown what its readers never see: comments, commands to the program that makes pages of it, and HTML.
 
 Flow: the text below the front matter -> **here** -> `markdown.py`. Pure; takes time that grows with the text's length.
 
-Comments are those of HTML and of Obsidian (`%%`), commands those of Liquid, Jekyll and Hugo. Code stays as it is, and
-so does what is not closed. `##Heading` gets the space that most programs do without.
+Comments are those of HTML and of Obsidian (`%%`), commands those of Liquid, Jekyll and Hugo; what HTML becomes says
+`markdown_html.py`. Code stays as it is, and so does what is not closed. `##Heading` gets the space that most programs
+do without.
 """
 
 import re
 
+from ingestion.reading import markdown_html
+
 # A command is no longer, and neither is code within a line.
 MAX_CHARS = 2000
+_TAGS = f"{markdown_html.BLOCKS}|{markdown_html.IN_LINES}"
 _OPENING = re.compile(
     r"^[ \t>]*+(?P<fence>`{3,}+|~{3,}+)"
     r"|(?P<indented>^(?: {4}|\t)[^\n]*+)"
     r"|^ {0,3}(?P<heading>\#{2,6})(?=[^\W_])"
     r"|(?P<code>`++)"
     r"|(?P<escaped>\\.)"
+    r"|(?P<line_end>(?<=\S)\\$)"  # behind a space it continues a command of a shell
     r"|(?P<html><!--)"
+    r"|<(?P<whole>(?i:table|pre|script|style|svg))\b[^<>]*+>"
+    rf"|(?P<block>^ {{0,3}}</?(?i:{markdown_html.BLOCKS})(?=[\s/>]))"
+    rf"|(?P<tag></?(?i:{_TAGS})(?=[\s/>]))"
+    r"|(?P<entity>&\#?\w)"
     r"|(?P<lines>^%%[ \t]*+$)"
     r"|(?P<remark>(?<!\S)%%(?=[^%\n]))"
     r"|\{%[-+]?[ \t]*+(?P<word>[a-z]\w*+)"
     r"|(?P<output>\{\{)",
     re.MULTILINE,
 )
+# A block of HTML ends at a blank line; what is read by itself ends it too.
+_END_OF_BLOCK = re.compile(r"\n[ \t]*+\n|<(?:table|pre|script|style|svg)\b|\n[ \t]*+(?:```|~~~)", re.IGNORECASE)
+_CLOSING_TAGS = re.compile(r"(?:\s*+</\w++\s*+>)*+")
 _END_OF_LINES = re.compile(r"^%%[ \t]*+$", re.MULTILINE)
 _FENCE_LINE = re.compile(r"^[ \t>]*+(`{3,}+|~{3,}+)[ \t]*+$", re.MULTILINE)
 # Of Hugo, or values of a site and what is computed of words; `{{name}}` may be what a text is about.
 _OUTPUT = re.compile(r"[<%][^{}]*+|-?\s*+(?:(?:site|page|include|layout|post|content)\b|[\"'][^{}|]*+\|)[^{}]*+")
 
 
-def visible(text: str) -> str:
-    """Return a text in Markdown without its comments and commands."""
+def visible(text: str, *, in_html: bool = False) -> str:
+    """Return a text in Markdown without its comments and commands, its HTML as Markdown.
+
+    Args:
+        text: of a file; or of one block of HTML, if `in_html`.
+        in_html: no other block begins in it.
+    """
     parts: list[str] = []
     done = place = 0
-    source = _Source(text)
+    source = _Source(text, in_html=in_html)
     while found := _OPENING.search(text, place):
         place = found.end()
         kind = found.lastgroup or ""
@@ -42,6 +59,10 @@ def visible(text: str) -> str:
             done = place
         elif kind in ("fence", "code"):
             place = source.behind_code(found[kind], place, fenced=kind == "fence")
+        elif written := source.html(kind, found):
+            end, words = written
+            parts += (text[done : found.start()], words)
+            done = place = end
         elif (end := source.behind_hidden(kind, found, place)) > place:
             parts.append(text[done : found.start()])
             spaced = text[end : end + 1] == " " and text[found.start() - 1 : found.start()] in ("", " ", "\n")
@@ -51,9 +72,15 @@ def visible(text: str) -> str:
     return "".join([*parts, text[done:]])
 
 
+def _visible_html(source: str) -> str:
+    """Return a block or a cell in Markdown; its indentation means nothing."""
+    return visible("\n".join(map(str.strip, source.split("\n"))), in_html=True)
+
+
 class _Source:
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, in_html: bool) -> None:
         self._text = text
+        self._in_html = in_html
         self._absent: set[str] = set()  # marks that do not occur again
 
     def behind_code(self, mark: str, place: int, *, fenced: bool) -> int:
@@ -65,6 +92,43 @@ class _Source:
         lines = _FENCE_LINE.finditer(self._text, place)
         closing = (line for line in lines if line[1].startswith(mark))  # no shorter, of the same character
         return next((line.end() for line in closing), len(self._text))
+
+    def html(self, kind: str, opening: re.Match[str]) -> tuple[int, str] | None:
+        """Return where HTML, or the mark of a line's end, ends and what stands for it; None if this is neither."""
+        text, start = self._text, opening.start()
+        if kind == "line_end":
+            return opening.end(), ""
+        if kind == "entity":
+            found = markdown_html.ENTITY.match(text, start)
+            return (found.end(), markdown_html.entity(found)) if found else None
+        if kind == "whole":
+            name = opening["whole"]
+            end = self._behind(f"</{name}", opening.end())
+            end = self._behind(">", end, end + MAX_CHARS) if end else 0
+            if not end:
+                return None
+            closed = _CLOSING_TAGS.match(text, end)
+            shown = text[start:end]
+            match name.lower():
+                case "table":
+                    shown = markdown_html.table(shown, _visible_html)
+                case "pre":
+                    shown = markdown_html.code(shown)
+                case _:
+                    shown = ""
+            return closed.end() if closed else end, shown
+        if kind == "block" and not self._in_html:
+            ending = _END_OF_BLOCK.search(text, opening.end())
+            end = ending.start() if ending else len(text)
+            return end, markdown_html.tidy(_visible_html(text[start:end]))
+        if kind in ("block", "tag"):
+            start = text.index("<", start)
+            found = markdown_html.CONSTRUCT.match(text, start)
+            words = markdown_html.construct(found) if found else ""
+            # A row of a table is one line.
+            words = words if words.strip() or "|" not in text[text.rfind("\n", 0, start) + 1 : start] else " "
+            return (found.end(), words) if found else None
+        return None
 
     def behind_hidden(self, kind: str, opening: re.Match[str], place: int) -> int:
         """Return where a comment or command ends; 0 if this is none."""

@@ -14,6 +14,7 @@ from typing import Any
 from errors import UnreadableError
 from index.documents.store import Document
 from ingestion.reading.markdown_blocks import markdown_blocks
+from ingestion.reading.markdown_source import visible
 from ingestion.reading.marks import placed_in_markdown
 from ingestion.reading.markup import finished
 from ingestion.reading.text import clean, decode
@@ -54,7 +55,7 @@ def read_notebook(data: bytes, doc_id: str) -> Document:
             case "raw":
                 builder.code(source)
             case _:
-                if prose := clean(placed_in_markdown(source)).strip():
+                if prose := clean(visible(placed_in_markdown(source))).strip():
                     builder.extend(prose, markdown_blocks(prose))
     return finished(builder, doc_id, _text(metadata.get("title")))
 

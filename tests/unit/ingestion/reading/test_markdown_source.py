@@ -1,4 +1,7 @@
-"""What of Markdown is comments and commands."""
+"""What of Markdown is comments, commands and HTML."""
+
+import re
+import time
 
 import pytest
 
@@ -33,6 +36,66 @@ CASES = {
     "headings": ("##Rain\n###6.5 Snow\n  ##Über\n", "## Rain\n### 6.5 Snow\n  ## Über\n"),
     "no headings": ("#rain #12\n## Rain\n##\n##-\na ##b\n#######x", "#rain #12\n## Rain\n##\n##-\na ##b\n#######x"),
 }  # fmt: skip
+HTML = {
+    "a table": ("Sizes:\n<table>\n  <tr><th>Hut</th><th>Beds</th></tr>\n  <tr>\n    <td>A | B</td>\n"
+                "    <td>12<br>bunks</td>\n  </tr>\n</table>\nEnd",
+                "Sizes:\n\n| Hut | Beds |\n| --- | --- |\n| A \\| B | 12 bunks |\n\nEnd"),
+    "no names": ("<table><tr><th></th><th></th></tr><tr><td>a</td><td>b</td></tr></table>",
+                 "|  |  |\n| --- | --- |\n| a | b |"),
+    "spans": ("<table><tr><td rowspan=2>a<td>b<tr><td>c<tr><td colspan='2'>d</table>",
+              "|  |  |\n| --- | --- |\n| a | b |\n| a | c |\n| d |  |"),
+    "a table for the layout": ("<table><tr><td>\n\n**Rain**\n</td></tr></table>", "**Rain**"),
+    "what cells hold": ('<table><tr><td><a href="u">x</a><td>{% t %}<code>y</code><ul><li>z</ul><tr><td><td>w</table>',
+                        "|  |  |\n| --- | --- |\n| [x](u) | `y` - z |\n|  | w |"),
+    "headings": ('<h1>\n  <img src="l.png" alt="Logo"><br>\n</h1>\n\n<h2>Rain &amp; <em>snow</em></h2>',
+                 "![Logo](l.png)\n\n## Rain &amp; snow"),
+    "blocks": ('<div class="x">\n    <p>One.</p><p>Two\n    lines.</p>\n</div>\n\nThree.',
+               "One.\n\nTwo\nlines.\n\nThree."),
+    "lists": ("<ul>\n  <li>a</li>\n  <li>\n    b\n  </li>\n</ul>", "- a\n- b"),
+    "details": ("<details>\n<summary>More</summary>\n\n- a\n\n</details>\n", "More\n\n- a"),
+    "links and images": ('See <a href="u"><b>here</b></a> <a name=z></a>and <img src=i alt="a b"/><img src="j">.',
+                         "See [here](u) and ![a b](i)."),
+    "in lines": ('<mark style="a">**No**</mark> <kbd>Ctrl</kbd>+<kbd>C</kbd>, H<sub>2</sub>O', "**No** Ctrl+C, H2O"),
+    "line ends": ("a<br>b<br/><br>\nc\\\nd\n| e<br>f | g |\nrun \\\n x", "a\nb\nc\nd\n| e f | g |\nrun \\\n x"),
+    "characters": ("5&nbsp;km &ndash; &#x20;x &lt;b&gt; &amp; &unknown; AT&T",
+                   "5\xa0km –  x &lt;b&gt; &amp; &unknown; AT&T"),
+    "code": ("`<b>` \\<b>\n\n```\n<b> &nbsp;\n```\n<pre><code>if a &lt; b:\n    <b>c</b>\n</code></pre>",
+             "`<b>` \\<b>\n\n```\n<b> &nbsp;\n```\n\n```\nif a < b:\n    c\n```"),
+    "what shows nothing": ("a<style>p {}</style>\n<script>\n\nx()\n</script>b", "a\nb"),
+    "what is not HTML": ("<https://a.b> List<String> <file name>", "<https://a.b> List<String> <file name>"),
+    "not closed": ("<table><tr><td>a\n\n<pre>b\n\n<a href='u'>c", "<table>\n\na\n\n<pre>b\n\nc"),
+}  # fmt: skip
+
+
+@pytest.mark.fault("D18")
+@pytest.mark.parametrize(("source", "shown"), HTML.values(), ids=HTML)
+def test_html_is_written_as_markdown(source: str, shown: str) -> None:
+    assert re.sub(r"\n{2,}", "\n\n", visible(source)).strip() == shown
+
+
+@pytest.mark.fault("D4")
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "<table>",
+        "<table></table>",
+        "<a href='",
+        "<a href=''>",
+        "<h1>",
+        "<div>\n",
+        "<br>",
+        "<li>",
+        "&a",
+        "<pre>",
+        "\\\n",
+    ],
+)
+def test_repeated_html_takes_no_more_than_seconds(piece: str) -> None:
+    started = time.process_time()
+
+    visible(piece * 20_000)
+
+    assert time.process_time() - started < 5
 
 
 @pytest.mark.fault("D18")
