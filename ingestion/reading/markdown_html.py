@@ -31,10 +31,8 @@ CONSTRUCT = re.compile(
     re.IGNORECASE,
 )
 ENTITY = re.compile(r"&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z]\w{1,30}+);", re.IGNORECASE)
-_ATTRIBUTE = r"(?:^|\s)%s\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\s\"'>]++))"
-_HREF, _SRC, _ALT = (re.compile(_ATTRIBUTE % name, re.IGNORECASE) for name in ("href", "src", "alt"))
-_COLSPAN, _ROWSPAN = (
-    re.compile(rf"\s{name}\s*+=\s*+[\"']?(\d{{1,4}})", re.IGNORECASE) for name in ("colspan", "rowspan")
+_ATTRIBUTE = re.compile(
+    r"(?:^|\s)(?P<name>href|src|alt|colspan|rowspan)\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\s\"'>]++))", re.IGNORECASE
 )
 _ROW = re.compile(r"<tr\b[^<>]*+>", re.IGNORECASE)
 _CELL = re.compile(r"<(t[dh])\b([^<>]*+)>", re.IGNORECASE)
@@ -59,13 +57,13 @@ def construct(found: re.Match[str]) -> str:
         marks = "" if words.startswith(("![", "[![")) else "#" * int(found["heading"][1]) + " "
         return f"\n\n{marks}{words}\n\n" if words else ""
     if found["target"] is not None:
-        words, address = _inner(found["linked"]), _value(_HREF, found["target"])
+        words, address = _inner(found["linked"]), _attribute("href", found["target"])
         return f"[{words}]({address})" if words and address else words
     if found["code"]:
         return f"`{found['code']}`"
     if found["image"] is not None:
-        words = one_line(_value(_ALT, found["image"]))
-        return f"![{words}]({_value(_SRC, found['image'])})" if words else ""
+        words = one_line(_attribute("alt", found["image"]))
+        return f"![{words}]({_attribute('src', found['image'])})" if words else ""
     if name == "li":
         begins = found.string[found.start() - 1 : found.start()] in ("", "\n")
         return "" if found[0].startswith("</") else "- " if begins else "\n- "
@@ -85,8 +83,8 @@ def table(source: str, visible: Callable[[str], str]) -> str:
         kinds, attributes, texts = cells[::3], cells[1::3], cells[2::3]
         headers += bool(kinds) and len(grid.rows) == headers and {kind.lower() for kind in kinds} == {"th"}
         for about, text in zip(attributes, texts, strict=True):
-            spans = (int(_value(which, about) or 1) for which in (_COLSPAN, _ROWSPAN))
-            grid.cell(one_line(visible(text)), *spans)
+            spans = (_attribute(name, about)[:4] for name in ("colspan", "rowspan"))
+            grid.cell(one_line(visible(text)), *(int(span) if span.isdecimal() else 1 for span in spans))
         grid.end_row()
     rows, width = grid.rows, max(map(len, grid.rows), default=0)
     if len(rows) == 1 or width == 1:
@@ -113,6 +111,6 @@ def _inner(source: str) -> str:
     return one_line(ENTITY.sub(entity, CONSTRUCT.sub(construct, source)))
 
 
-def _value(attribute: re.Pattern[str], tag: str) -> str:
-    found = attribute.search(tag)
-    return next(filter(None, found.groups()), "") if found else ""
+def _attribute(name: str, tag: str) -> str:
+    values = (found for found in _ATTRIBUTE.finditer(tag) if found["name"].lower() == name)
+    return next((one[2] or one[3] or one[4] or "" for one in values), "")

@@ -141,8 +141,9 @@ class _Generic(Directive):  # type: ignore[misc]  # docutils has no types
         if self.kind == "bare":
             return self._parsed()
         if self.kind == "admonition":
-            title = nodes.title("", "", *self._inline(argument)) if argument else nodes.title("", _named(self.name))
-            return [nodes.admonition("", title, *self._parsed())]
+            # Sphinx has no titles for these: what stands behind the colons is text.
+            first = [nodes.paragraph("", "", *self._inline(argument))] if argument else []
+            return [nodes.admonition("", nodes.title("", _named(self.name)), *first, *self._parsed())]
         if not argument:
             return self._parsed()
         if not "".join(self.content).strip():

@@ -50,10 +50,10 @@ CASES: dict[str, tuple[str, str]] = {
     "rst directives": (
         ".. note:: Mind the gap.\n\n.. admonition:: By the way\n\n   Tides.\n\n.. versionadded:: 2.0\n"
         "   The anchor.\n\n"
-        ".. seealso::\n\n   Charts.\n\n.. only:: html\n\n   On the web.\n\n.. function:: sail(boat)\n\n   Go out.\n\n"
+        ".. seealso:: :doc:`Charts`\n\n.. only:: html\n\n   On the web.\n\n.. function:: sail(boat)\n\n   Go out.\n\n"
         ".. confval:: crew\n   :type: int\n   :default: ``4``\n\n   Hands.\n\n"
         ".. unheard-of:: Said\n   :option: x\n\n   Kept.\n\n.. toctree::\n\n   dropped-page\n",
-        "Note: Mind the gap.\n\nBy the way: Tides.\n\nAdded in version 2.0: The anchor.\n\nSee also: Charts.\n\n"
+        "Note: Mind the gap.\n\nBy the way: Tides.\n\nAdded in version 2.0: The anchor.\n\nSee also: Charts\n\n"
         "On the web.\n\n- sail(boat): Go out.\n- crew (type: int) (default: 4): Hands.\n- Said: Kept.",
     ),
     "adoc sections of both kinds": (
