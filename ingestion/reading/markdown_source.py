@@ -95,40 +95,47 @@ class _Source:
 
     def html(self, kind: str, opening: re.Match[str]) -> tuple[int, str] | None:
         """Return where HTML, or the mark of a line's end, ends and what stands for it; None if this is neither."""
-        text, start = self._text, opening.start()
-        if kind == "line_end":
-            return opening.end(), ""
-        if kind == "entity":
-            found = markdown_html.ENTITY.match(text, start)
-            return (found.end(), markdown_html.entity(found)) if found else None
-        if kind == "whole":
-            name = opening["whole"]
-            end = self._behind(f"</{name}", opening.end())
-            end = self._behind(">", end, end + MAX_CHARS) if end else 0
-            if not end:
+        match kind:
+            case "line_end":
+                return opening.end(), ""
+            case "entity":
+                found = markdown_html.ENTITY.match(self._text, opening.start())
+                return (found.end(), markdown_html.entity(found)) if found else None
+            case "whole":
+                return self._whole(opening)
+            case "block" if not self._in_html:
+                ending = _END_OF_BLOCK.search(self._text, opening.end())
+                end = ending.start() if ending else len(self._text)
+                return end, markdown_html.tidy(_visible_html(self._text[opening.start() : end]))
+            case "block" | "tag":
+                return self._construct(self._text.index("<", opening.start()))
+            case _:
                 return None
-            closed = _CLOSING_TAGS.match(text, end)
-            shown = text[start:end]
-            match name.lower():
-                case "table":
-                    shown = markdown_html.table(shown, _visible_html)
-                case "pre":
-                    shown = markdown_html.code(shown)
-                case _:
-                    shown = ""
-            return closed.end() if closed else end, shown
-        if kind == "block" and not self._in_html:
-            ending = _END_OF_BLOCK.search(text, opening.end())
-            end = ending.start() if ending else len(text)
-            return end, markdown_html.tidy(_visible_html(text[start:end]))
-        if kind in ("block", "tag"):
-            start = text.index("<", start)
-            found = markdown_html.CONSTRUCT.match(text, start)
-            words = markdown_html.construct(found) if found else ""
-            # A row of a table is one line.
-            words = words if words.strip() or "|" not in text[text.rfind("\n", 0, start) + 1 : start] else " "
-            return (found.end(), words) if found else None
-        return None
+
+    def _whole(self, opening: re.Match[str]) -> tuple[int, str] | None:
+        name = opening["whole"]
+        end = self._behind(f"</{name}", opening.end())
+        end = end and self._behind(">", end, end + MAX_CHARS)
+        if not end:
+            return None
+        source, shown = self._text[opening.start() : end], ""
+        if name.lower() == "table":
+            shown = markdown_html.table(source, _visible_html)
+        elif name.lower() == "pre":
+            shown = markdown_html.code(source)
+        closed = _CLOSING_TAGS.match(self._text, end)
+        return closed.end() if closed else end, shown
+
+    def _construct(self, start: int) -> tuple[int, str] | None:
+        found = markdown_html.CONSTRUCT.match(self._text, start)
+        if not found:
+            return None
+        words = markdown_html.construct(found)
+        if words == "\n":
+            line = self._text.rfind("\n", max(0, start - MAX_CHARS), start)
+            in_row = self._text.rfind("|", max(line, start - MAX_CHARS, 0), start) >= 0  # which is one line
+            words = " " if in_row else words
+        return found.end(), words
 
     def behind_hidden(self, kind: str, opening: re.Match[str], place: int) -> int:
         """Return where a comment or command ends; 0 if this is none."""
