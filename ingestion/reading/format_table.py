@@ -46,7 +46,7 @@ class Format:
 
 
 _ROWS = (
-    Format("markdown", (".md", ".markdown"), "markdown"),
+    Format("markdown", (".md", ".markdown", ".mdx"), "markdown"),
     Format("plain text", (".txt", ".text")),
     Format("html", (".html", ".htm", ".xhtml"), "html"),
     Format("pdf", (".pdf",), is_compressed=True),

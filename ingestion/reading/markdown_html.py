@@ -18,7 +18,7 @@ BLOCKS = (
     "address|article|aside|blockquote|center|dd|details|div|dl|dt|fieldset|figcaption|figure|footer|form|h[1-6]|header"
     "|hr|li|main|nav|ol|p|section|summary|table|tbody|td|tfoot|th|thead|tr|ul"
 )
-IN_LINES = "a|abbr|b|big|br|button|cite|code|em|font|i|img|ins|kbd|mark|picture|q|small|span|strong|sub|sup|tt|u|wbr"
+IN_LINES = "a|abbr|b|big|br|button|cite|code|em|font|i|iframe|img|ins|kbd|mark|picture|q|small|span|strong|sub|sup|tt|u|video|wbr"
 _PARAGRAPHS = frozenset("blockquote center details div dl figure p section table".split())
 _INSIDE = frozenset(IN_LINES.split("|"))
 # What one of them holds is no longer; of longer ones the tags go.
@@ -30,6 +30,13 @@ CONSTRUCT = re.compile(
     rf"|(?P<line_ends>(?:<br\b[^<>]*+>[ \t]*+)++)\n?|</?(?P<name>{BLOCKS}|{IN_LINES})(?=[\s/>])[^<>]*+>",
     re.IGNORECASE,
 )
+# Of MDX, such as `<TabItem label="macOS">`; `<VirtualHost *:80>` is none.
+COMPONENT = (
+    r"</?[A-Z][\w.]*+(?P<values>(?:\s++[\w:.-]++(?:\s*+=\s*+(?:\"[^\"]{0,2000}+\"|'[^']{0,2000}+'"
+    r"|\{(?:[^{}]{1,500}+|\{[^{}]{0,500}+\}){0,20}+\}))?+){0,50}+)\s*+/?+>"
+)
+_VALUE = re.compile(r"\s([\w:.-]++)\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)')")
+_TITLES = frozenset(("label", "title", "description", "summary", "header", "heading"))
 ENTITY = re.compile(r"&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z]\w{1,30}+);", re.IGNORECASE)
 _ATTRIBUTE = re.compile(
     r"(?:^|\s)(?P<name>href|src|alt|colspan|rowspan)\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\s\"'>]++))", re.IGNORECASE
@@ -68,6 +75,15 @@ def construct(found: re.Match[str]) -> str:
         begins = found.string[found.start() - 1 : found.start()] in ("", "\n")
         return "" if found[0].startswith("</") else "- " if begins else "\n- "
     return "\n\n" if name in _PARAGRAPHS else "" if name in _INSIDE else "\n"
+
+
+def component(found: re.Match[str]) -> str:
+    """Return what a component's attributes say, a line each: its title, and other values of several words."""
+    values = ((name, one_line(double or single)) for name, double, single in _VALUE.findall(found["values"]))
+    lines = [
+        words if name in _TITLES else f"{name}: {words}" for name, words in values if name in _TITLES or " " in words
+    ]
+    return "\n\n" + "\n".join(lines) + "\n\n" if lines else ""
 
 
 def table(source: str, visible: Callable[[str], str]) -> str:

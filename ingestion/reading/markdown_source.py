@@ -1,27 +1,34 @@
-"""Take out of Markdown what its readers never see: comments, commands to the program that makes pages of it, and HTML.
+"""Take out of Markdown what its readers never see: comments, commands to the program that makes pages of it, and tags.
 
 Flow: the text below the front matter -> **here** -> `markdown.py`. Pure; takes time that grows with the text's length.
 
-Comments are those of HTML and of Obsidian (`%%`), commands those of Liquid, Jekyll and Hugo; what HTML becomes says
-`markdown_html.py`. Code stays as it is, and so does what is not closed. `##Heading` gets the space that most programs
-do without.
+Comments are those of HTML, of MDX (`{/* */}`) and of Obsidian (`%%`), commands those of Liquid, Jekyll, Hugo and MDX;
+what HTML and components become says `markdown_html.py`. `:::note` (Docusaurus, VitePress, Starlight) becomes "Note:".
+Code stays as it is, and so does what is not closed. `##Heading` gets the space that most programs do without.
 """
 
 import re
 
 from ingestion.reading import markdown_html
+from ingestion.reading.text import one_line
 
 # A command is no longer, and neither is code within a line.
 MAX_CHARS = 2000
 _TAGS = f"{markdown_html.BLOCKS}|{markdown_html.IN_LINES}"
 _OPENING = re.compile(
     r"^[ \t>]*+(?P<fence>`{3,}+|~{3,}+)"
+    rf"|(?P<component>^[ \t]*+{markdown_html.COMPONENT}[ \t]*+$)"
+    r"|(?P<container>^[ \t]*+:{3,}+[ \t]*+(?P<named>[\w-]*+)(?:\[(?P<title>[^\[\]\n]*+)\]|(?P<words>[^\n{\[]*+))"
+    r"(?:\{[^{}\n]*+\})?+$(?:\s++(?=[^\W_]))?+)"
+    r"|(?P<import>^import\s++(?:[\w*]++(?: as \w++)?+,?+\s*+)?+(?:\{[^{}]{0,1000}+\}\s*+)?+(?:from\s++)?+"
+    r"(?:'[^'\n]++'|\"[^\"\n]++\");?+[ \t]*+$)"
     r"|(?P<indented>^(?: {4}|\t)[^\n]*+)"
     r"|^ {0,3}(?P<heading>\#{2,6})(?=[^\W_])"
     r"|(?P<code>`++)"
     r"|(?P<escaped>\\.)"
     r"|(?P<line_end>(?<=\S)\\$)"  # behind a space it continues a command of a shell
     r"|(?P<html><!--)"
+    r"|(?P<mdx>\{/\*)"
     r"|<(?P<whole>(?i:table|pre|script|style|svg))\b[^<>]*+>"
     rf"|(?P<block>^ {{0,3}}</?(?i:{markdown_html.BLOCKS})(?=[\s/>]))"
     rf"|(?P<tag></?(?i:{_TAGS})(?=[\s/>]))"
@@ -32,6 +39,7 @@ _OPENING = re.compile(
     r"|(?P<output>\{\{)",
     re.MULTILINE,
 )
+_ADMONITIONS = frozenset("attention caution danger details error hint important info note success tip warning".split())
 # A block of HTML ends at a blank line; what is read by itself ends it too.
 _END_OF_BLOCK = re.compile(r"\n[ \t]*+\n|<(?:table|pre|script|style|svg)\b|\n[ \t]*+(?:```|~~~)", re.IGNORECASE)
 _CLOSING_TAGS = re.compile(r"(?:\s*+</\w++\s*+>)*+")
@@ -94,10 +102,17 @@ class _Source:
         return next((line.end() for line in closing), len(self._text))
 
     def html(self, kind: str, opening: re.Match[str]) -> tuple[int, str] | None:
-        """Return where HTML, or the mark of a line's end, ends and what stands for it; None if this is neither."""
+        """Return where HTML, a component or another mark ends and what stands for it; None if this is none."""
         match kind:
-            case "line_end":
+            case "line_end" | "import":
                 return opening.end(), ""
+            case "component":
+                return opening.end(), markdown_html.component(opening)
+            case "container":
+                title = one_line(opening["title"] or opening["words"] or "")
+                title = title or (opening["named"].capitalize() if opening["named"] in _ADMONITIONS else "")
+                space = " " if opening[0][-1:].isspace() else ""
+                return opening.end(), f"{title}:{space}" if title else "\n"
             case "entity":
                 found = markdown_html.ENTITY.match(self._text, opening.start())
                 return (found.end(), markdown_html.entity(found)) if found else None
@@ -142,6 +157,8 @@ class _Source:
         match kind:
             case "html":
                 return self._behind("-->", place)
+            case "mdx":
+                return self._behind("*/}", place)
             case "lines":
                 return self._behind("\n%%\n", place) or (len(self._text) if self._text.endswith("\n%%") else 0)
             case "remark":

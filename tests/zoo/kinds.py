@@ -171,7 +171,7 @@ _CELL = "<table:table-row><table:table-cell><text:p>{}</text:p></table:table-cel
 _SLIDE = "<draw:page><draw:frame><draw:text-box><text:p>{}</text:p></draw:text-box></draw:frame></draw:page>"
 
 KINDS: dict[str, Make] = {
-    **dict.fromkeys((".md", ".markdown"), _MARKDOWN),
+    **dict.fromkeys((".md", ".markdown", ".mdx"), _MARKDOWN),
     **dict.fromkeys((".txt", ".text"), _PLAIN),
     **dict.fromkeys((".html", ".htm", ".xhtml"), _HTML),
     ".pdf": _pdf,

@@ -63,6 +63,13 @@ HTML = {
              "`<b>` \\<b>\n\n```\n<b> &nbsp;\n```\n\n```\nif a < b:\n    c\n```"),
     "what shows nothing": ("a<style>p {}</style>\n<script>\n\nx()\n</script>b", "a\nb"),
     "what is not HTML": ("<https://a.b> List<String> <file name>", "<https://a.b> List<String> <file name>"),
+    "commands": ("import { A,\n  B } from '@x/y';\nimport './z.css';\n\nRain {/* soon? */} falls.", "Rain falls."),
+    "not commands": ("import duties from 2020\n{/* open", "import duties from 2020\n{/* open"),
+    "containers": (":::note\n\nRain.\n\n:::\n::: tip Sun & sea\n- a\n:::\n:::code-group\n:::warning[Wind]{.x}\nb\n:::",
+                   "Note: Rain.\n\nSun & sea:\n- a\n\nWind: b"),
+    "components": ('<Tabs syncKey="os">\n    <TabItem label="macOS">\n\nRun.\n\n  </TabItem>\n</Tabs>\n'
+                   '<Cmd\n  npm="npm i x" y={{a: 1}}\n/>', "macOS\n\nRun.\n\nnpm: npm i x"),
+    "not components": ("<VirtualHost *:80>\nList <String>", "<VirtualHost *:80>\nList <String>"),
     "not closed": ("<table><tr><td>a\n\n<pre>b\n\n<a href='u'>c", "<table>\n\na\n\n<pre>b\n\nc"),
 }  # fmt: skip
 
