@@ -18,7 +18,10 @@ BLOCKS = (
     "address|article|aside|blockquote|center|dd|details|div|dl|dt|fieldset|figcaption|figure|footer|form|h[1-6]|header"
     "|hr|li|main|nav|ol|p|section|summary|table|tbody|td|tfoot|th|thead|tr|ul"
 )
-IN_LINES = "a|abbr|b|big|br|button|cite|code|em|font|i|iframe|img|ins|kbd|mark|picture|q|small|span|strong|sub|sup|tt|u|video|wbr"
+IN_LINES = (
+    "a|abbr|b|big|br|button|cite|code|em|font|i|iframe|img|ins|kbd|mark|picture|q|small|span|strong|sub|sup|tt|u|video"
+    "|wbr"
+)
 _PARAGRAPHS = frozenset("blockquote center details div dl figure p section table".split())
 _INSIDE = frozenset(IN_LINES.split("|"))
 # What one of them holds is no longer; of longer ones the tags go.
