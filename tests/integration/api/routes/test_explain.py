@@ -73,7 +73,3 @@ def test_a_merged_passage_names_its_leaves_best_first_and_why_it_is_larger(clien
     assert scores == sorted(scores, reverse=True)
     assert best["scores"]["dense"] == max(leaf["scores"]["dense"] for leaf in leaves)
     assert best["explanation"]["merged"] == "6 matching leaves make up this root passage"
-
-
-def test_without_the_wish_nothing_is_explained(client: TestClient) -> None:
-    assert all("explanation" not in passage for passage in passages(client, explain=False))
