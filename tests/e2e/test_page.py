@@ -396,10 +396,7 @@ def test_german_words_and_a_chosen_theme_stay(page: Page, service: Program) -> N
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1300])
 def test_axe_finds_nothing(browser: Browser, service: Program, scheme: Literal["light", "dark"], width: int) -> None:
-    context = browser.new_context(
-        viewport={"width": width, "height": 850}, locale="en-GB", color_scheme=scheme, reduced_motion="reduce"
-    )
-    page = context.new_page()
+    page = opened(browser, width, scheme)
     found = []
     asked(page, service, HEAT_QUESTION)
     found += violations(page)
@@ -415,7 +412,7 @@ def test_axe_finds_nothing(browser: Browser, service: Program, scheme: Literal["
         page.wait_for_selector(ready)
         found += violations(page)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-    context.close()
+    page.context.close()
 
     assert found == []
 

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from tests.e2e.browser import AXE, CHROMIUM, opened
+from tests.e2e.browser import CHROMIUM, opened, violations
 from tests.e2e.conftest import MAIN
 from tests.e2e.program import Program
 from tests.fakes.pdfs import make_pdf
@@ -182,12 +182,11 @@ def test_no_page_breaks_an_accessibility_rule(
     cited(page, service, TOWER_QUESTION)
     expect(page.locator(".spot.said")).to_be_in_viewport()
 
-    page.evaluate(AXE)
-    violations = page.evaluate("axe.run().then(found => found.violations.map(one => [one.id, one.nodes[0].html]))")
+    found = violations(page)
     overflow = page.evaluate("document.documentElement.scrollWidth - innerWidth")
     page.context.close()
 
-    assert violations == []
+    assert found == []
     assert overflow <= 0
 
 

@@ -15,6 +15,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.e2e.browser import CHROMIUM, PATIENCE_MS, XSS, violations
+from tests.e2e.browser import opened as new_page
 from tests.e2e.conftest import MAIN
 from tests.e2e.program import Program, run
 
@@ -491,11 +492,7 @@ def test_both_views_speak_german(page: Page, service: Program) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1300, 2000])
 def test_axe_finds_nothing(browser: Browser, service: Program, scheme: Literal["light", "dark"], width: int) -> None:
-    context = browser.new_context(
-        viewport={"width": width, "height": 850}, locale="en-GB", color_scheme=scheme, reduced_motion="reduce"
-    )
-    context.set_default_timeout(PATIENCE_MS)
-    page = context.new_page()
+    page = new_page(browser, width, scheme)
     found = []
 
     def check() -> None:
@@ -521,6 +518,6 @@ def test_axe_finds_nothing(browser: Browser, service: Program, scheme: Literal["
     page.goto(f"{service.url}/ui#evaluate?run=before")
     expect(page.locator(".chart")).to_be_visible()
     check()
-    context.close()
+    page.context.close()
 
     assert found == []

@@ -1,10 +1,20 @@
 """Cases and rows of tests: what is not named is as plain as can be."""
 
 import json
+from dataclasses import dataclass
 from typing import Any
 
 from eval.cases import Case
 from eval.rows import Quote, Row, Seen
+
+
+@dataclass(frozen=True)
+class Found:
+    """A passage at one rank."""
+
+    doc_id: str
+    text: str = ""
+    pages: tuple[int, ...] = ()
 
 
 def case(id_: str = "q", **known: Any) -> Case:

@@ -1,11 +1,13 @@
 """The application over scripted engines, spoken to in-process."""
 
+import asyncio
 import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI
+from starlette.requests import Request
 from starlette.testclient import TestClient
 
 from api.app import create_app
@@ -71,6 +73,16 @@ def client_over(engine: Engine, settings: Settings, headers: dict[str, str] | No
     unnoted = settings.model_copy(update={"feedback": FeedbackSettings(enabled=False)})
     app = create_app(OneEngine(engine), unnoted, FakeIngester(), Jobs())
     return TestClient(app, raise_server_exceptions=False, base_url="http://localhost", headers=headers)
+
+
+def request_of(client_leaves: asyncio.Event) -> Request:
+    """Return a request whose client leaves when that is set."""
+
+    async def receive() -> dict[str, str]:
+        await client_leaves.wait()
+        return {"type": "http.disconnect"}
+
+    return Request({"type": "http"}, receive)
 
 
 def refusal_in(reply: Any) -> dict[str, Any]:

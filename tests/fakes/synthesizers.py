@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from query_engine.schema.citations import Citations
+from query_engine.schema.events import Event, Restarted, Token
 from query_engine.schema.passage import Passage
 from query_engine.schema.source import Source
 from query_engine.schema.turn import Turn
@@ -14,6 +15,17 @@ from query_engine.synthesis.base import Piece
 def text_of(pieces: Iterable[Piece]) -> str:
     """Return all text of an answer that is not restarted."""
     return "".join(piece for piece in pieces if isinstance(piece, str))
+
+
+def on_screen(events: Iterable[Event]) -> str:
+    """Return the text that a reader has on screen at the end of an answer."""
+    shown = ""
+    for event in events:
+        if isinstance(event, Restarted):
+            shown = ""
+        elif isinstance(event, Token):
+            shown += event.text
+    return shown
 
 
 class Roomy:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.sheet import FAILS, HOLDS, NOT_TRIED, faults, joined, to_json, to_table
+from tests.faults.sheet import FAILS, HOLDS, NOT_TRIED, faults, joined, to_json
 from tests.marked import marked
 
 ROOT = Path(__file__).parents[2]
@@ -49,16 +49,6 @@ def test_a_row_is_what_its_tests_made_of_it(tmp_path: Path) -> None:
     assert (rows["A2"]["result"], rows["A2"]["failed"]) == (FAILS, ["a::three"])
     assert (rows["A4"]["result"], rows["A4"]["skipped"]) == (NOT_TRIED, ["needs root"])
     assert rows["A3"]["result"] == NOT_TRIED
-
-
-def test_the_table_says_what_was_tried_and_what_was_not(tmp_path: Path) -> None:
-    (tmp_path / "report.xml").write_text(REPORT)
-
-    lines = {line.split(" | ")[0]: line for line in to_table(joined([tmp_path / "report.xml"])).splitlines()}
-
-    assert "0 of 7 lost" in lines["| A1"]
-    assert "needs root" in lines["| A4"]
-    assert NOT_TRIED in lines["| A3"]
 
 
 def test_a_fault_that_the_sheet_lacks_is_an_error(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """The main path over real stores with a fake embedder: events, gate, synthesizers, failures."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ from settings import AnswerSettings, LLMSettings, RetrievalSettings, Settings
 from tests.fakes.corpora import fill, make_corpus, put, stored
 from tests.fakes.embedding import WordHashEmbedding
 from tests.fakes.reading import a_leaf_reader
-from tests.fakes.synthesizers import ScriptedSynthesizer
+from tests.fakes.synthesizers import ScriptedSynthesizer, on_screen
 
 TEXTS = {
     "wind.md": "Turbines turn wind into power. Albert Betz published the rotor limit in 1919. Gearboxes wear out.",
@@ -62,17 +62,6 @@ async def answer(engine: Engine, question: str = QUESTION) -> tuple[list[Event],
     return events, done
 
 
-def text_of(events: Sequence[Event]) -> str:
-    """What a reader has on screen at the end."""
-    shown = ""
-    for event in events:
-        if isinstance(event, Restarted):
-            shown = ""
-        elif isinstance(event, Token):
-            shown += event.text
-    return shown
-
-
 async def test_an_answer_is_quoted_cited_and_explained(make: MakeEngine) -> None:
     engine = make()
     _, done = await answer(engine)
@@ -95,7 +84,7 @@ async def test_events_keep_their_order_and_tokens_are_the_answer(make: MakeEngin
     assert kinds[0] is Step
     assert kinds.index(Retrieved) < kinds.index(Token)
     assert kinds.count(Done) == 1
-    assert text_of(events) == done.answer == done.message
+    assert on_screen(events) == done.answer == done.message
 
 
 async def test_steps_say_what_was_searched_found_and_decided(make: MakeEngine) -> None:
@@ -229,7 +218,7 @@ async def test_a_model_cut_mid_answer_leaves_no_trace_in_the_answer(make: MakeEn
 
     assert any(isinstance(event, Restarted) for event in events)
     assert "Half an" not in (done.answer or "")
-    assert text_of(events) == done.answer
+    assert on_screen(events) == done.answer
     assert done.synthesizer == "extractive"
     numbers = {citation.number for citation in done.citations}
     assert numbers == set(range(1, len(numbers) + 1))

@@ -13,11 +13,11 @@ from query_engine.collection.rows import find_rows
 from query_engine.engine import Engine
 from query_engine.inquiry import Inquiry
 from query_engine.reader.leaves import stored_documents
-from query_engine.schema.events import Done
 from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from settings import Settings
 from tests.fakes.corpora import MANIFEST, put, stored, tree_of
 from tests.fakes.embedding import WordHashEmbedding
+from tests.fakes.quoting import answered
 from tests.fakes.reading import a_leaf_reader
 
 BOATS = "name | kind | port | berths\n--- | --- | --- | ---\n" + "\n".join(
@@ -72,12 +72,6 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     corpus.close()
 
 
-async def ask(engine: Engine, question: str) -> Done:
-    done = [event async for event in engine.stream(Inquiry(question))][-1]
-    assert isinstance(done, Done)
-    return done
-
-
 def rows_of(answer: str | None) -> list[str]:
     """Return the first cell of each row of an answer's tables."""
     return re.findall(r"^\| (\w+)[\w ]* \|.* \[\d+\]$", answer or "", re.MULTILINE)
@@ -113,7 +107,7 @@ def rows_of(answer: str | None) -> list[str]:
     ],
 )
 async def test_the_rows_that_fit_are_listed_and_counted(engine: Engine, question: str, names: str, count: str) -> None:
-    done = await ask(engine, question)
+    done = await answered(engine, question)
 
     assert rows_of(done.answer) == names.split()
     assert (done.answer or "").startswith(count)
@@ -138,7 +132,7 @@ async def test_the_rows_that_fit_are_listed_and_counted(engine: Engine, question
     ],
 )
 async def test_a_condition_that_is_not_understood_is_not_left_out(engine: Engine, question: str) -> None:
-    assert rows_of((await ask(engine, question)).answer) == []
+    assert rows_of((await answered(engine, question)).answer) == []
 
 
 @pytest.mark.parametrize(
@@ -161,7 +155,7 @@ def test_what_rows_are_of_may_stand_nowhere(engine: Engine, question: str, found
 
 
 async def test_each_row_is_cited_where_it_stands(engine: Engine) -> None:
-    done = await ask(engine, "List all cooks")
+    done = await answered(engine, "List all cooks")
 
     assert [(one.doc_id, one.quote) for one in done.citations] == [
         ("crew.csv", "person: Pia\ntrade: cook"),

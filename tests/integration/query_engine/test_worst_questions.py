@@ -7,14 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from query_engine.engine import Engine
-from query_engine.inquiry import Inquiry
 from query_engine.question.validation import MAX_CHARS
-from query_engine.schema.events import Done
-from query_engine.synthesis.extractive import ExtractiveSynthesizer
-from settings import Settings
-from tests.fakes.corpora import make_corpus
-from tests.fakes.embedding import WordHashEmbedding
-from tests.fakes.reading import a_leaf_reader
+from tests.fakes.quoting import answered, quoting_engine
 
 MAX_CPU_S = 2.0  # a second on an idle core; other tests run beside this one
 TRIES = 3
@@ -73,18 +67,14 @@ QUESTIONS = {
 
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    embedder = WordHashEmbedding()
-    corpus = make_corpus(tmp_path_factory.mktemp("worst") / "default", TEXTS, embedder)
-    reader = a_leaf_reader(corpus)
-    yield Engine(corpus, embedder, reader, (), ExtractiveSynthesizer(reader), settings=Settings())
-    corpus.close()
+    with quoting_engine(tmp_path_factory.mktemp("worst") / "default", TEXTS) as engine:
+        yield engine
 
 
 async def cpu_s(engine: Engine, question: str) -> float:
     """Return the processor time of an answer, all threads counted."""
     started = time.process_time()
-    events = [event async for event in engine.stream(Inquiry(question))]
-    assert isinstance(events[-1], Done)
+    await answered(engine, question)
     return time.process_time() - started
 
 

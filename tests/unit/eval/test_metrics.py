@@ -1,6 +1,5 @@
 """Every metric against a value computed by hand."""
 
-from dataclasses import dataclass
 from math import log2
 
 import pytest
@@ -24,13 +23,7 @@ from eval.metrics import (
     word_recall,
     words,
 )
-
-
-@dataclass(frozen=True)
-class Found:
-    doc_id: str
-    text: str = ""
-    pages: tuple[int, ...] = ()
+from tests.fakes.eval_rows import Found
 
 
 def case(**known: object) -> Case:

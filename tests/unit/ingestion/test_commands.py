@@ -109,13 +109,6 @@ def test_ids_and_sources_to_delete_become_filters() -> None:
     assert parsed(delete, "--source", "c.md").filter["filters"][0]["value"] == "c.md"
 
 
-def test_a_filter_that_is_no_json_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit, match="2"):
-        main(["documents", "--filter", "{year"])
-
-    assert "not JSON" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize("words", [["show"], ["list", "a.md"]])
 def test_only_show_takes_a_document(words: list[str]) -> None:
     with pytest.raises(SystemExit, match="2"):

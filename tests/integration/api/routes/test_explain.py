@@ -6,13 +6,9 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from query_engine.engine import Engine
-from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from settings import Settings
-from tests.fakes.corpora import make_corpus
-from tests.fakes.embedding import WordHashEmbedding
 from tests.fakes.http import client_over
-from tests.fakes.reading import a_leaf_reader
+from tests.fakes.quoting import quoting_engine
 
 LEAVES = [
     "Betz published the rotor limit.",
@@ -28,13 +24,8 @@ QUESTION = "What is the rotor limit of Betz?"
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
-    embedder = WordHashEmbedding()
-    corpus = make_corpus(tmp_path_factory.mktemp("explain") / "books", TEXTS, embedder)
-    engine = Engine(
-        corpus, embedder, a_leaf_reader(corpus), (), ExtractiveSynthesizer(a_leaf_reader(corpus)), settings=Settings()
-    )
-    yield client_over(engine, Settings())
-    corpus.close()
+    with quoting_engine(tmp_path_factory.mktemp("explain") / "books", TEXTS) as engine:
+        yield client_over(engine, Settings())
 
 
 def passages(client: TestClient, **options: Any) -> list[dict[str, Any]]:
@@ -73,7 +64,3 @@ def test_a_merged_passage_names_its_leaves_best_first_and_why_it_is_larger(clien
     assert scores == sorted(scores, reverse=True)
     assert best["scores"]["dense"] == max(leaf["scores"]["dense"] for leaf in leaves)
     assert best["explanation"]["merged"] == "6 matching leaves make up this root passage"
-
-
-def test_without_the_wish_nothing_is_explained(client: TestClient) -> None:
-    assert all("explanation" not in passage for passage in passages(client, explain=False))

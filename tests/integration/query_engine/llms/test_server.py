@@ -5,7 +5,6 @@ import socket
 import threading
 from typing import Any
 
-import httpx
 import pytest
 
 from errors import LLMError
@@ -291,15 +290,3 @@ def test_many_answers_at_once_keep_apart(server: ScriptedLLM) -> None:
 
     assert all(f"say number {number}." in answers[number] for number in range(8))
     assert server.wait_until(lambda server: server.open_streams == 0)
-
-
-def test_the_scripted_server_speaks_the_rest_of_the_protocol(server: ScriptedLLM) -> None:
-    server.play(Script(text="Air [1]."))
-
-    models = httpx.get(f"{server.base_url}/models").json()
-    body = {"model": "scripted", "messages": [{"role": "user", "content": "?"}]}
-    whole = httpx.post(f"{server.base_url}/chat/completions", json=body).json()
-
-    assert [model["id"] for model in models["data"]] == ["scripted"]
-    assert whole["choices"][0]["message"]["content"] == "Air [1]."
-    assert json.loads(json.dumps(server.requests)) == [body]

@@ -4,16 +4,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from index.corpus import Corpus
 from query_engine.engine import Engine
 from query_engine.inquiry import Inquiry
 from query_engine.schema.query import Query
 from query_engine.schema.retrieval_result import Retrieval
-from query_engine.synthesis.extractive import ExtractiveSynthesizer
-from settings import RetrievalSettings, Settings
-from tests.fakes.corpora import make_corpus
-from tests.fakes.embedding import WordHashEmbedding
-from tests.fakes.reading import a_leaf_reader
+from settings import RetrievalSettings
+from tests.fakes.quoting import quoting_engine
 
 TEXTS = {
     "wind.md": "Turbines turn wind into power. Albert Betz published the rotor limit in 1919. Gearboxes wear out.",
@@ -50,17 +46,8 @@ WAYS = {
 
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    embedder = WordHashEmbedding()
-    corpus = make_corpus(tmp_path_factory.mktemp("books") / "default", TEXTS, embedder)
-    yield engine_of(corpus)
-    corpus.close()
-
-
-def engine_of(corpus: Corpus) -> Engine:
-    embedder = WordHashEmbedding()
-    return Engine(
-        corpus, embedder, a_leaf_reader(corpus), (), ExtractiveSynthesizer(a_leaf_reader(corpus)), settings=Settings()
-    )
+    with quoting_engine(tmp_path_factory.mktemp("books") / "default", TEXTS) as engine:
+        yield engine
 
 
 def check(found: Retrieval, options: RetrievalSettings) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from query_engine.runtime.deadline import Deadline
-from query_engine.schema.events import Event, Restarted, Token
+from query_engine.schema.events import Event, Restarted
 from query_engine.schema.source import Source
 from query_engine.synthesis.build import build_language_models
 from query_engine.synthesis.extractive import ExtractiveSynthesizer
@@ -13,6 +13,7 @@ from query_engine.synthesis.fallback_chain import Answer, write
 from settings import LLMSettings, Settings
 from tests.fakes.llm import passage
 from tests.fakes.reading import a_leaf_reader
+from tests.fakes.synthesizers import on_screen
 from tests.servers.scripted_llm import Script, ScriptedLLM, echo, obey
 
 WIND = passage("Wind is moving air. Blades turn in the moving air. Three blades won for practical reasons.")
@@ -45,14 +46,6 @@ def answer(
     return events, growing
 
 
-def shown(events: list[Event]) -> str:
-    """What a reader sees in the end."""
-    text = ""
-    for event in events:
-        text = "" if isinstance(event, Restarted) else text + (event.text if isinstance(event, Token) else "")
-    return text
-
-
 @pytest.mark.promise("E17")
 def test_the_next_model_answers_when_the_first_one_refuses(servers: tuple[ScriptedLLM, ScriptedLLM]) -> None:
     servers[0].play(Script(status=401))
@@ -60,7 +53,7 @@ def test_the_next_model_answers_when_the_first_one_refuses(servers: tuple[Script
 
     events, done = answer(servers)
 
-    assert shown(events) == done.text == "Wind is moving air [1]."
+    assert on_screen(events) == done.text == "Wind is moving air [1]."
     assert done.synthesizer == "openai"
     assert [warning.code for warning in done.warnings] == ["llm_key_refused"]
     assert not any(isinstance(event, Restarted) for event in events)
@@ -76,7 +69,7 @@ def test_text_of_a_model_that_breaks_off_is_withdrawn_and_does_not_come_twice(
 
     events, done = answer(servers)
 
-    assert shown(events) == done.text == "Wind is moving air [1]. Three blades won."
+    assert on_screen(events) == done.text == "Wind is moving air [1]. Three blades won."
     assert sum(isinstance(event, Restarted) for event in events) == 1
     assert [warning.code for warning in done.warnings] == ["llm_cut"]
 
@@ -91,7 +84,7 @@ def test_quotes_take_over_when_all_models_failed_and_each_is_told(
     events, done = answer(servers)
 
     assert done.synthesizer == "extractive"
-    assert "Wind is moving air. [1]" in shown(events).replace("**", "")
+    assert "Wind is moving air. [1]" in on_screen(events).replace("**", "")
     assert [warning.code for warning in done.warnings] == ["llm_unavailable", "llm_empty"]
 
 
@@ -105,7 +98,7 @@ def test_a_model_that_does_what_documents_say_leaks_nothing(
 
     events, done = answer(servers, f"{WIND.text}\n\n{demand}")
 
-    text = shown(events)
+    text = on_screen(events)
     assert "](" not in text
     assert "<img" not in text
     assert "sk-own" not in text + str(servers[0].requests)

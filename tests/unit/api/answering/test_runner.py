@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Iterator
 from dataclasses import replace
 
 import pytest
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import ClientDisconnect
 
 from api.admission import AdmissionQueue
 from api.answering.runner import QuestionRunner, runner
@@ -26,6 +26,7 @@ from query_engine.schema.events import Done, Event, Step
 from settings import AnswerSettings, Settings
 from tests.failing import failing
 from tests.fakes.engines import FakeEngine, FakeEngines, a_done
+from tests.fakes.http import request_of
 from tests.fakes.ingesting import FakeIngester
 
 SEARCHING = Step("search", "**Searching**")
@@ -43,14 +44,6 @@ def service_of(engine: FakeEngine, slots: int = 1, queue: int = 4, deadline_s: f
     return Service(
         engines, settings, hosts, Pages(), FakeIngester(), jobs, queue_of_questions, answers, pipelines, renderer
     )
-
-
-def request_of(client_leaves: asyncio.Event) -> Request:
-    async def receive() -> dict[str, str]:
-        await client_leaves.wait()
-        return {"type": "http.disconnect"}
-
-    return Request({"type": "http"}, receive)
 
 
 async def all_of(events: AsyncGenerator[Event, None]) -> list[Event]:

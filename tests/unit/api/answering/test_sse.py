@@ -6,7 +6,7 @@ from typing import Any
 import anyio
 import pytest
 from sse_starlette.sse import SendTimeoutError
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import ClientDisconnect
 from starlette.responses import StreamingResponse
 
 from api.answering import sse
@@ -16,6 +16,7 @@ from errors import LLMError
 from query_engine.inquiry import Inquiry
 from query_engine.schema.events import Event, Step, Token
 from tests.fakes.engines import FakeEngine, a_done
+from tests.fakes.http import request_of
 
 STEPS = (Step("search", "**Searching**"), Step("found", "**Found**"))
 
@@ -199,14 +200,6 @@ async def test_a_stream_that_is_never_read_starts_nothing() -> None:
     await streamed(engine).aclose()
 
     assert engine.started == 0
-
-
-def request_of(client_leaves: asyncio.Event) -> Request:
-    async def receive() -> dict[str, str]:
-        await client_leaves.wait()
-        return {"type": "http.disconnect"}
-
-    return Request({"type": "http"}, receive)
 
 
 async def test_an_evaluation_ends_with_the_last_event() -> None:

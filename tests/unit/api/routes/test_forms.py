@@ -2,6 +2,7 @@ from typing import Any
 
 import pytest
 
+from tests.e2e.arena import violations
 from tests.fakes.answers import KnowingEngine, quoted
 from tests.fakes.http import client_of, records_in
 
@@ -48,9 +49,10 @@ def test_a_report_ends_with_a_link_for_each_number_once() -> None:
 
 def test_run_streams_the_same_report() -> None:
     body = {"question": "wind", "form": "report"}
-    records = records_in(client_of(KnowingEngine(ANSWERS)).post("/run", json=body).text)
+    reply = client_of(KnowingEngine(ANSWERS)).post("/run", json=body)
 
-    last = records[-1]
+    assert violations(reply.content) == []
+    last = records_in(reply.text)[-1]
     assert last["complete"]
     assert last["final_report"] == evaluated(form="report")["generated_response"]
     assert last["citations"][1] == "https://example.org/a(b)"

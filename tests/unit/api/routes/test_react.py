@@ -39,6 +39,7 @@ def test_the_reply_is_an_answer_and_the_paragraphs_it_was_written_from() -> None
     assert reply.json() == {"answer": "Wind turns blades. [1]", "used_docs": [], "unsupported": [], "warnings": []}
 
 
+@pytest.mark.promise("C02")
 def test_a_stream_tells_thoughts_then_documents_then_the_answer() -> None:
     reply = client_of(FakeEngine(SCRIPT)).post("/react_streaming", json=ASK)
 

@@ -40,6 +40,11 @@ def test_passages_come_with_the_promised_keys() -> None:
     }
 
 
+def leaf(number: int, score: float, scores: dict[str, float], ranks: dict[str, int], **place: int) -> dict[str, Any]:
+    node_id = f"0a1b2c.{number}"
+    return {"node_id": node_id, "score": score, "scores": scores, "ranks": ranks, "start": 0, "end": 0, **place}
+
+
 def test_an_explanation_names_the_leaves_with_scores_and_ranks_and_why_passages_were_merged_or_not() -> None:
     engine = FakeEngine()
     hits = (
@@ -58,37 +63,14 @@ def test_an_explanation_names_the_leaves_with_scores_and_ranks_and_why_passages_
     assert [passage.pop("explanation") for passage in explained] == [
         {
             "leaves": [
-                {
-                    "node_id": "0a1b2c.5",
-                    "score": 0.9,
-                    "scores": {"dense": 0.8, "lexical": 3.5},
-                    "ranks": {"dense": 2, "lexical": 1},
-                    "start": 40,
-                    "end": 90,
-                },
-                {
-                    "node_id": "0a1b2c.4",
-                    "score": 0.5,
-                    "scores": {"dense": 0.7},
-                    "ranks": {"dense": 3},
-                    "start": 0,
-                    "end": 0,
-                },
+                leaf(5, 0.9, {"dense": 0.8, "lexical": 3.5}, {"dense": 2, "lexical": 1}, start=40, end=90),
+                leaf(4, 0.5, {"dense": 0.7}, {"dense": 3}),
             ],
             "merged": "2 matching leaves follow each other",
             "not_merged": None,
         },
         {
-            "leaves": [
-                {
-                    "node_id": "0a1b2c.4",
-                    "score": 0.9,
-                    "scores": {"dense": 0.8},
-                    "ranks": {"dense": 1},
-                    "start": 0,
-                    "end": 0,
-                }
-            ],
+            "leaves": [leaf(4, 0.9, {"dense": 0.8}, {"dense": 1})],
             "merged": None,
             "not_merged": "The next one is too far away",
         },

@@ -20,6 +20,7 @@ from index.layout.access import Reading
 from settings import Settings
 from tests.fakes.engines import FakeEngines
 from tests.fakes.ingesting import FakeIngester
+from tests.servers.databases import free_port
 
 ClientOf = Callable[[str | None], TestClient]
 
@@ -150,7 +151,7 @@ def test_a_writer_that_was_replaced_is_asked_anew(client_of: ClientOf) -> None:
 
 @pytest.mark.parametrize("path", ["/health", "/documents", "/documents/a.md", "/corpora", "/stats", "/ingestion", "/"])
 def test_what_any_process_can_do_stays_here(client_of: ClientOf, path: str) -> None:
-    nobody = f"http://127.0.0.1:{_closed_port()}"
+    nobody = f"http://127.0.0.1:{free_port()}"
 
     assert "writer" not in client_of(nobody).get(path, follow_redirects=False).text
 
@@ -205,7 +206,7 @@ def test_a_body_that_is_too_large_is_refused_here(client_of: ClientOf, writer: s
 
 
 def test_a_writer_that_does_not_answer_is_told_and_when_to_ask_again(client_of: ClientOf) -> None:
-    reply = client_of(f"http://127.0.0.1:{_closed_port()}").post("/ingest", json={"path": "x"})
+    reply = client_of(f"http://127.0.0.1:{free_port()}").post("/ingest", json={"path": "x"})
 
     assert reply.status_code == 503
     assert reply.json()["error"]["code"] == "writer_unavailable"
@@ -233,9 +234,3 @@ def _serving(app: FastAPI, given: socket.socket | None = None) -> Iterator[str]:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
         server.should_exit = True
         thread.join()
-
-
-def _closed_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

@@ -1,19 +1,13 @@
 """Systems are asked the same questions, and the table says what was compared."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from bench.quality.retrieval import compare, table
 from eval.cases import Case, Evidence
 from eval.cells import Mean
+from tests.fakes.eval_rows import Found
 from tests.fakes.tables import plain_rows
-
-
-@dataclass(frozen=True)
-class Found:
-    doc_id: str
-    text: str = ""
-    pages: tuple[int, ...] = ()
 
 
 def always(*found: Found) -> "Retriever":

@@ -64,27 +64,28 @@ def test_a_name_that_was_the_answer_comes_along() -> None:
         ("What was the revenue in 2022?", "and in 2023?", "and in 2023 (revenue)?"),
         ("Is the museum open in January?", "And in July?", "And in July (museum open January)?"),
         ("What is the notice period?", "why?", "why (notice period)?"),
-    ],
-)
-def test_a_fragment_takes_along_what_it_is_about(before: str, question: str, whole: str) -> None:
-    condensed = carry_words((user(before), assistant("So it is. [1]")), question)
-
-    assert (condensed.question, condensed.how) == (whole, "words")
-
-
-@pytest.mark.parametrize(
-    ("before", "question", "whole"),
-    [
         ("How heavy is the Airbus A380 with fuel?", "When did it first fly?", "When did it first fly (Airbus A380)?"),
         ("Is the new version v3.12 fast?", "How does that work?", "How does that work (new version v3.12 fast)?"),
         ("Why is Acme's revenue so low?", "Who said that?", "Who said that (Acme revenue)?"),
         ("How loud is a heat pump?", "Is it dear?", "Is it dear (loud heat pump)?"),
         ("What is the capital of France?", "What about Peru?", "What about Peru (capital)?"),
         ("How old is Ada Byron?", "How much?", "How much (old Ada Byron)?"),
+        ("What is the total IT budget?", "Who approves it?", "Who approves it (total IT budget)?"),
+        ("What is the total IT budget?", "It is approved by whom?", "It is approved by whom (total IT budget)?"),
+        ("What is the total IT budget?", "Thanks. It is how high?", "Thanks. It is how high (total IT budget)?"),
+        ("What is the total IT budget?", "And the US budget?", "And the US budget (total IT)?"),
+        ("What is the total IT budget?", "WHO APPROVES IT?", "WHO APPROVES IT (total IT budget)?"),
+        ("What is the total IT budget?", "Who Approves It?", "Who Approves It (total IT budget)?"),
+        ("WHAT IS THE ROOM FEE?", "how is it paid?", "how is it paid (ROOM FEE)?"),
+        ("Who runs IT?", "Since when do they?", "Since when do they (runs IT)?"),
+        ("How full is the hall?", "And during the WHO summit?", "And during the WHO summit (full hall)?"),
+        ("How full is the hall for IT?", "And for US-based staff?", "And for US-based staff (full hall IT)?"),
     ],
 )
-def test_a_pronoun_takes_along_names_and_a_fragment_the_whole_clause(before: str, question: str, whole: str) -> None:
-    assert carry_words((user(before), assistant("So it is. [1]")), question).question == whole
+def test_what_points_back_takes_along_what_it_is_about(before: str, question: str, whole: str) -> None:
+    condensed = carry_words((user(before), assistant("So it is. [1]")), question)
+
+    assert (condensed.question, condensed.how) == (whole, "words")
 
 
 def test_another_year_takes_the_place_of_the_one_before() -> None:
@@ -197,24 +198,3 @@ def test_an_abbreviation_a_compound_or_a_name_is_not_a_function_word(question: s
     condensed = carry_words(STAFF, question)
 
     assert (condensed.question, condensed.how) == (question, "unchanged")
-
-
-@pytest.mark.parametrize(
-    ("before", "question", "whole"),
-    [
-        ("What is the total IT budget?", "Who approves it?", "Who approves it (total IT budget)?"),
-        ("What is the total IT budget?", "It is approved by whom?", "It is approved by whom (total IT budget)?"),
-        ("What is the total IT budget?", "Thanks. It is how high?", "Thanks. It is how high (total IT budget)?"),
-        ("What is the total IT budget?", "And the US budget?", "And the US budget (total IT)?"),
-        ("What is the total IT budget?", "WHO APPROVES IT?", "WHO APPROVES IT (total IT budget)?"),
-        ("What is the total IT budget?", "Who Approves It?", "Who Approves It (total IT budget)?"),
-        ("WHAT IS THE ROOM FEE?", "how is it paid?", "how is it paid (ROOM FEE)?"),
-        ("Who runs IT?", "Since when do they?", "Since when do they (runs IT)?"),
-        ("How full is the hall?", "And during the WHO summit?", "And during the WHO summit (full hall)?"),
-        ("How full is the hall for IT?", "And for US-based staff?", "And for US-based staff (full hall IT)?"),
-    ],
-)  # fmt: skip
-def test_a_question_beside_abbreviations_still_points_back(before: str, question: str, whole: str) -> None:
-    condensed = carry_words((user(before), assistant("So it is. [1]")), question)
-
-    assert (condensed.question, condensed.how) == (whole, "words")

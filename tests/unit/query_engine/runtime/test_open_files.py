@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 REPOSITORY = Path(__file__).parents[4]
 
 
@@ -15,18 +17,10 @@ def run(code: str) -> str:
     return child.stdout.strip()
 
 
-def test_the_limit_is_raised_as_far_as_the_system_lets() -> None:
-    code = """
-resource.setrlimit(resource.RLIMIT_NOFILE, (128, 512))
-open_files.raise_limit()
-print(resource.getrlimit(resource.RLIMIT_NOFILE))
-"""
-    assert run(code) == "(512, 512)"
-
-
-def test_a_high_limit_is_left_as_it_is() -> None:
-    code = """
-resource.setrlimit(resource.RLIMIT_NOFILE, (512, 512))
+@pytest.mark.parametrize("limit", [128, 512], ids=["a low one is raised", "a high one is left as it is"])
+def test_the_limit_is_as_high_as_the_system_lets(limit: int) -> None:
+    code = f"""
+resource.setrlimit(resource.RLIMIT_NOFILE, ({limit}, 512))
 open_files.raise_limit()
 print(resource.getrlimit(resource.RLIMIT_NOFILE))
 """

@@ -18,7 +18,7 @@ from query_engine.schema.source import Source
 from query_engine.synthesis.base import Declined, Piece, Synthesizer, Writer
 from query_engine.synthesis.fallback_chain import CUT, Answer, write
 from tests.fakes.engines import a_passage
-from tests.fakes.synthesizers import Roomy, ScriptedSynthesizer
+from tests.fakes.synthesizers import Roomy, ScriptedSynthesizer, on_screen
 
 # Long enough for a quote on a busy machine, short enough for a test.
 SHORT_S = 1.0
@@ -96,13 +96,6 @@ async def the_end_of(events: AsyncGenerator[Event, None]) -> Done:
         if isinstance(event, Done):
             return event
     raise AssertionError("The events ended without Done.")
-
-
-def on_screen(events: Sequence[Event]) -> str:
-    shown = ""
-    for event in events:
-        shown = "" if isinstance(event, Restarted) else shown + event.text if isinstance(event, Token) else shown
-    return shown
 
 
 class Reading(ScriptedSynthesizer):
