@@ -160,12 +160,12 @@ def create_app(
         answers,
         pipelines_of_steps,
         PageRenderer(settings.ingest),
+        recorder,
+        study_notes,
+        watching,
         roots,
         web,
         given,
-        recorder=recorder,
-        study=study_notes,
-        watching=watching,
     )
     app.state.service, app.state.mcp, app.state.keyring = service, McpEndpoint(service), keyring
     app.state.role, app.state.jobs = role, jobs

@@ -13,6 +13,9 @@ from api.answering.runner import QuestionRunner, runner
 from api.dependencies import Service
 from api.hosts import Hosts
 from api.jobs.queue import Jobs
+from api.recorder import Recorder
+from api.study import Study
+from api.telemetry.requests import Watching
 from api.views.html import Pages
 from errors import OutOfTimeError, UnknownCorpusError
 from ingestion.reading.page_renderer import PageRenderer
@@ -22,7 +25,7 @@ from query_engine.inquiry import Inquiry
 from query_engine.runtime.deadline import Deadline
 from query_engine.runtime.threads import first_done
 from query_engine.schema.events import Done, Event, Step
-from settings import AnswerSettings, Settings
+from settings import AnswerSettings, FeedbackSettings, Settings
 from tests.failing import failing
 from tests.fakes.engines import FakeEngine, FakeEngines, a_done
 from tests.fakes.ingesting import FakeIngester
@@ -33,14 +36,22 @@ SOON_S = 0.05
 
 
 def service_of(engine: FakeEngine, slots: int = 1, queue: int = 4, deadline_s: float = 240) -> Service:
-    settings = Settings(answer=AnswerSettings(deadline_s=deadline_s))
+    settings = Settings(answer=AnswerSettings(deadline_s=deadline_s), feedback=FeedbackSettings(enabled=False))
     engines = FakeEngines({"default": engine})
-    jobs, queue_of_questions, answers = Jobs(), AdmissionQueue(slots, queue), AnswerCache(0, 1)
-    pipelines = without_models(engines, settings)
-    renderer = PageRenderer(settings.ingest)
-    hosts = Hosts(settings.serve)
     return Service(
-        engines, settings, hosts, Pages(), FakeIngester(), jobs, queue_of_questions, answers, pipelines, renderer
+        engines,
+        settings,
+        Hosts(settings.serve),
+        Pages(),
+        FakeIngester(),
+        Jobs(),
+        AdmissionQueue(slots, queue),
+        AnswerCache(0, 1),
+        without_models(engines, settings),
+        PageRenderer(settings.ingest),
+        Recorder(settings.feedback, settings.index.dir),
+        Study(settings.study, settings.index.dir),
+        Watching(),
     )
 
 
