@@ -7,7 +7,6 @@ engines and the jobs closes them.
 from pathlib import Path
 
 from fastapi import FastAPI
-from fastapi.routing import APIRoute
 from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.errors import ServerErrorMiddleware
 
@@ -127,7 +126,7 @@ def create_app(
         # `routes/description.py` has the description, `web/page.py` its page: the framework's loads from elsewhere.
         openapi_url=None,
         openapi_tags=openapi.TAGS,
-        generate_unique_id_function=_operation_id,
+        generate_unique_id_function=operation_id,
         # Its own telemetry tells paths and queries, which may hold a question; `telemetry/` tells neither.
         telemetry={"tracing": False, "metrics": False, "logs": False},
         responses=FAILURES,
@@ -160,12 +159,12 @@ def create_app(
         answers,
         pipelines_of_steps,
         PageRenderer(settings.ingest),
+        recorder,
+        study_notes,
+        watching,
         roots,
         web,
         given,
-        recorder=recorder,
-        study=study_notes,
-        watching=watching,
     )
     app.state.service, app.state.mcp, app.state.keyring = service, McpEndpoint(service), keyring
     app.state.role, app.state.jobs = role, jobs
@@ -209,7 +208,3 @@ def _include_routes(app: FastAPI, *, over_given_pages: bool) -> None:
     # A probe has no key, nor has a person who brings one.
     for module in (health, login, description):
         app.include_router(module.router, tags=[openapi.SERVICE])
-
-
-def _operation_id(route: APIRoute) -> str:
-    return operation_id(min(route.methods or {"GET"}), route.path)

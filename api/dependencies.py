@@ -166,14 +166,14 @@ class Service:
 
     Attributes:
         hosts: its own, of the settings.
+        recorder: gives answers their ids, and notes them for feedback.
+        study: notes what people do, if that is turned on.
+        watching: watches requests.
         ingest_roots: folders that clients may have ingested, whole or in part.
         web: answers where no corpus is named; None if there are no sources.
         given: answers over given pages; None in a service without them.
-        recorder: gives answers their ids, and notes them for feedback.
-        study: notes what people do, if that is turned on.
         disk_look: runs `engines.look_at_disk` for the probes.
         tables: held while the table of a task is read.
-        watching: watches requests.
         conversations: what responses may follow.
     """
 
@@ -187,15 +187,15 @@ class Service:
     answers: AnswerCache
     pipelines: Pipelines
     page_renderer: PageRenderer
+    recorder: Recorder
+    study: Study
+    watching: Watching
     ingest_roots: tuple[Path, ...] = ()
     web: SourceAnswers | None = None
     given: PageAnswers | None = None
     write_locks: WriteLocks = field(default_factory=WriteLocks)
-    recorder: Recorder = field(default_factory=Recorder.off)
-    study: Study = field(default_factory=Study.off)
     disk_look: SharedThread = field(default_factory=SharedThread)
     tables: asyncio.Lock = field(default_factory=asyncio.Lock)
-    watching: Watching = field(default_factory=Watching)
     conversations: Conversations = field(default_factory=Conversations)
 
     def stop(self) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from fastapi import FastAPI
+from fastapi.routing import APIRoute
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
@@ -156,9 +157,10 @@ class Described(FastAPI):
         return self.openapi_schema
 
 
-def operation_id(method: str, path: str) -> str:
+def operation_id(route: APIRoute) -> str:
     """Return what generated clients call an operation: `post_query_stream`, `get_documents_doc_id`."""
-    words = [method.lower(), *path.replace(":path", "").replace("{", "").replace("}", "").split("/")]
+    method = min(route.methods or {"GET"})
+    words = [method.lower(), *route.path.replace(":path", "").replace("{", "").replace("}", "").split("/")]
     return "_".join(word.replace(".", "_").replace("-", "_") for word in words if word)
 
 

@@ -11,7 +11,7 @@ import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from api.background import BackgroundWriter
 from api.caller import CALLER, mark_of, opens_id
@@ -46,11 +46,6 @@ class Recorder:
         self._enabled = settings.enabled
         self._wait_s = OTHERS_WAIT_S if beside_others else 0.0
         self._writer = BackgroundWriter("feedback", "answers", "An answer was not noted, so nobody can judge it")
-
-    @classmethod
-    def off(cls) -> Self:
-        """Return one that notes nothing."""
-        return cls(FeedbackSettings(enabled=False), Path())
 
     def answer(self, inquiry: Inquiry, corpus: str) -> "Recording | None":
         """Return what notes an answer that begins; None if nothing is noted."""

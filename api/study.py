@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -53,11 +53,6 @@ class Study:
         self.settings = settings
         self._log = StudyLog(folder)
         self._writer = BackgroundWriter("study", "events", "An event of the user study was not noted")
-
-    @classmethod
-    def off(cls) -> Self:
-        """Return one that notes nothing."""
-        return cls(StudySettings(), Path())
 
     def note(self, event: StudyEvent) -> None:
         """Keep an event soon; returns immediately."""

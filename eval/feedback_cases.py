@@ -28,6 +28,7 @@ from pydantic import AliasChoices, BaseModel, Field, ValidationError
 from errors import RagError
 from eval.cases import BadCasesError, Case, case_lines
 from eval.questions.files import first_fault, records
+from eval.run_folder import refused_by_disk
 from index.feedback.store import FILE_NAME, FeedbackStore, Limits
 from settings import Settings
 
@@ -107,12 +108,8 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
             "Send some to `POST /feedback`, or name another corpus by --corpus.",
             "no_feedback",
         )
-    try:
+    with refused_by_disk(arguments.out, "Name another file.", "no_feedback"):
         arguments.out.write_text(case_lines(cases), encoding="utf-8")
-    except OSError as error:
-        raise RagError(
-            f"{arguments.out} cannot be written: {error.strerror}.", "Name another file.", "no_feedback"
-        ) from error
     kinds = Counter(case.category for case in cases)
     told = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items(), key=str))
     sys.stdout.write(f"{arguments.out}: {len(cases)} questions ({told}){dropped}\n")

@@ -109,11 +109,6 @@ class RunFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    @property
-    def name(self) -> str:
-        """The folder's name."""
-        return self.path.name
-
     def exists(self) -> bool:
         """Whether a run was begun here."""
         return (self.path / HEADER).exists()
@@ -220,17 +215,21 @@ def cells_of(scores: Iterable[Scored]) -> dict[str, dict[str, Cell]]:
     return {id_: {name: average(cells) for name, cells in metrics.items()} for id_, metrics in gathered.items()}
 
 
-def judges_of(scores: Iterable[Scored]) -> dict[str, str]:
-    """Return the model that judged, by family, of scores as `RunFolder.scores` returns them."""
-    return {line.family: line.by for line in scores if line.by}
-
-
 def _append(path: Path, line: BaseModel, *, sync: bool = True) -> None:
     with path.open("ab") as file:
         file.write(line.model_dump_json(exclude_defaults=True).encode() + b"\n")
         file.flush()
         if sync:
             os.fsync(file.fileno())
+
+
+@contextmanager
+def refused_by_disk(path: Path, remedy: str, code: str) -> Iterator[None]:
+    """Raise RagError with `remedy` and `code` if the disk refuses to have `path` written."""
+    try:
+        yield
+    except OSError as error:
+        raise RagError(f"{path} cannot be written: {error.strerror}.", remedy, code) from error
 
 
 def replace_file(path: Path, text: str) -> None:

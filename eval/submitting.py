@@ -26,7 +26,7 @@ from eval.asking.target import QUOTING
 from eval.questions.files import first_fault
 from eval.questions.reading import add_question_arguments, questions_of
 from eval.rows import Row
-from eval.run_folder import replace_file
+from eval.run_folder import refused_by_disk, replace_file
 from settings import Settings
 
 RESULT = "result.jsonl"
@@ -156,12 +156,8 @@ def write(path: Path, rows: Mapping[str, Row], ids: Sequence[str], *, allow_miss
     verdict = judge(text.encode(), ids)
     if not verdict.valid(allow_missing=allow_missing):
         return verdict, [f"{path} is not written.", *verdict.told()]
-    try:
+    with refused_by_disk(path, "Make room, or name a folder.", "bad_submission"):
         replace_file(path, text)
-    except OSError as error:
-        raise RagError(
-            f"{path} cannot be written: {error.strerror}.", "Make room, or name a folder.", "bad_submission"
-        ) from error
     return verdict, [f"{path}: {verdict.counted()}.", *verdict.told(), *_about(answered)]
 
 

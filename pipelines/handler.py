@@ -30,7 +30,6 @@ class StepHandler:
 
     Args:
         number: of the step, from 1.
-        step_id: names the step in the log.
         services: what it may call.
         cache: of rows; None computes every row.
         stop: set when the task was cancelled.
@@ -38,7 +37,7 @@ class StepHandler:
         note: is told a line of the log.
 
     Attributes:
-        number, step_id, services: as given.
+        number, services: as given.
         warnings: what the step lowered or left out.
         looked_up: rows that were asked of the cache.
         found: those of them that were there.
@@ -47,7 +46,6 @@ class StepHandler:
     def __init__(
         self,
         number: int,
-        step_id: str,
         services: Services,
         *,
         cache: RowCache | None,
@@ -56,7 +54,6 @@ class StepHandler:
         note: Callable[[str], None],
     ) -> None:
         self.number = number
-        self.step_id = step_id
         self.services = services
         self.warnings: list[str] = []
         self.looked_up = 0

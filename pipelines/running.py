@@ -8,8 +8,7 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from errors import RagError, StepError, TaskCancelledError
@@ -68,12 +67,10 @@ class Runner:
     Attributes:
         services: what steps may call.
         cache: of rows; None computes every row.
-        clock: seconds that never go back.
     """
 
     services: Services
     cache: RowCache | None
-    clock: Callable[[], float] = field(default=time.perf_counter)
 
     def run(
         self, plan: Plan, watcher: Watcher, stop: threading.Event, state: PipelineState | None = None
@@ -102,7 +99,6 @@ class Runner:
     ) -> PipelineState:
         handler = StepHandler(
             planned.number,
-            planned.step.id,
             self.services,
             cache=self.cache,
             stop=stop,
@@ -111,7 +107,7 @@ class Runner:
         )
         handler.check()
         watcher.began(planned)
-        started = self.clock()
+        started = time.perf_counter()
         try:
             result = self._checked(planned, state, handler)
         except TaskCancelledError:
@@ -129,7 +125,7 @@ class Runner:
             planned.number,
             planned.step.id,
             result.roles,
-            self.clock() - started,
+            time.perf_counter() - started,
             tuple(handler.warnings),
             handler.looked_up,
             handler.found,

@@ -127,12 +127,9 @@ class PipelineState:
         ranks = [0] * len(order)
         for rank, row in enumerate(order, start=1):
             ranks[row] = rank
+        name = rank_column(sum(name != ORIGINAL_RANK for name in self.rank_columns) + 1)
         ranked = self.with_column(score_column, [float(score) for score in scores])
-        return ranked.with_column(self.next_rank_column(), ranks, "rank").take(order)
-
-    def next_rank_column(self) -> str:
-        """Return the name of the rank column that the next reranker adds."""
-        return rank_column(sum(name != ORIGINAL_RANK for name in self.rank_columns) + 1)
+        return ranked.with_column(name, ranks, "rank").take(order)
 
     def take(self, rows: Sequence[int]) -> "PipelineState":
         """Return the state with these rows only, in this order."""

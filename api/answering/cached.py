@@ -6,7 +6,6 @@ slot and time. Answers from sources are not kept. `/run` and `/evaluate` never c
 made for the one who asks.
 """
 
-from dataclasses import replace
 from functools import partial
 
 from api.answering.runner import QuestionRunner, StartedAnswer
@@ -14,7 +13,6 @@ from api.dependencies import Engine, Service
 from query_engine.inquiry import Inquiry
 from query_engine.runtime.threads import in_thread
 from query_engine.schema.events import Done, Event
-from research import modes
 
 
 async def ask_or_recall(
@@ -29,7 +27,7 @@ async def ask_or_recall(
         inquiry: without a deadline, which the runner sets.
 
     Raises:
-        RagError: from `QuestionRunner.answer`.
+        RagError: from `QuestionRunner.ask`.
     """
     from_sources = runner.ask_sources(corpus, inquiry)
     if from_sources is not None:  # not kept: what the sources return tomorrow is not known
@@ -48,13 +46,7 @@ async def ask_or_recall(
         ):
             service.answers.keep(key, draft)
 
-    return await runner.answer(
-        corpus,
-        lambda engine, deadline: modes.stream(engine, replace(inquiry, deadline=deadline)),
-        inquiry.writer,
-        recorded=inquiry,
-        keep=keep,
-    )
+    return await runner.ask(corpus, inquiry, keep=keep)
 
 
 def _open_key(service: Service, corpus: str | None, inquiry: Inquiry) -> tuple[str, str] | None:

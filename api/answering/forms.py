@@ -28,22 +28,17 @@ async def ask_in_form(
 ) -> StartedAnswer:
     """Put a question to the engine of a corpus; errors are those of `QuestionRunner.ask`."""
     settings = service.settings
-    if not wants_report(service, body):
-        return await runner.ask(question, body)
+    inquiry = inquiry_of(question, body, settings)
+    if (body.form or settings.answer.form) != "report":
+        return await runner.ask(body.corpus, inquiry)
     if service.sources_for(body.corpus) is not None:
         raise SettingsError("A report is written from a corpus, and sources are asked here.", "Name a corpus on disk.")
-    inquiry = inquiry_of(question, body, settings)
 
     def events(engine: Engine, deadline: Deadline) -> AsyncGenerator[Event, None]:
         report = stream_report(engine, partial(modes.stream, engine), inquiry, settings.retrieval, deadline)
         return _with_references(report, service.links(request, engine.corpus.name))
 
     return await runner.answer(body.corpus, events, inquiry.writer, recorded=inquiry)
-
-
-def wants_report(service: Service, body: AskingBody) -> bool:
-    """Say whether the answer is going to be a report."""
-    return (body.form or service.settings.answer.form) == "report"
 
 
 async def _with_references(events: AsyncGenerator[Event, None], links: Links) -> AsyncGenerator[Event, None]:

@@ -3,9 +3,8 @@
 Flow: checked body -> **here** (`admission.py` says who may run) -> `sse.py` or a reply. A route takes `RunnerDep` as a
 parameter and calls one function:
 
-- `await runner.ask(question, body)` where the engine's own answer is wanted: `StartedAnswer.events` goes to
-  `stream_records` or `finish`;
-- `runner.ask_sources(corpus, inquiry)` where the sources may answer in place of a corpus;
+- `await runner.ask(corpus, inquiry)` where the engine's own answer is wanted, or that of the sources in its place:
+  `StartedAnswer.events` goes to `stream_records` or `finish`;
 - `await runner.answer(corpus, make)` where the events come from something else: `make(engine, deadline)` returns them;
 - `runner.answer_outside(name, make)` where they come from no corpus: `make(deadline)` returns them;
 - `await runner.search(request, corpus, work)` where a blocking call gives the reply: `work(engine, deadline)`.
@@ -105,24 +104,28 @@ class QuestionRunner:
         self._place: Ticket | None = None
         self._events: Events | None = None
 
-    async def ask(self, question: str, body: AskingBody) -> StartedAnswer:
-        """Put a question to the engine of a corpus.
+    async def ask(self, corpus: str | None, inquiry: Inquiry, *, keep: Keep | None = None) -> StartedAnswer:
+        """Put a question to the engine of a corpus, or to the sources if they answer in its place.
+
+        Args:
+            corpus: its name; None means the default one.
+            inquiry: without a deadline, which is set here.
+            keep: as for `answer`; what the sources say is not kept.
 
         Raises:
             RagError: there is no such writer; or there is neither a slot nor room in the queue.
             CorpusError: the named corpus does not exist, or it cannot be opened.
             OutOfTimeError: the corpus could not be opened in time.
         """
-        settings = self._service.settings
-        inquiry = inquiry_of(question, body, settings)
-        from_sources = self.ask_sources(body.corpus, inquiry)
+        from_sources = self.ask_sources(corpus, inquiry)
         if from_sources is not None:
             return from_sources
         return await self.answer(
-            body.corpus,
+            corpus,
             lambda engine, deadline: modes.stream(engine, replace(inquiry, deadline=deadline)),
             inquiry.writer,
             recorded=inquiry,
+            keep=keep,
         )
 
     def ask_sources(self, corpus: str | None, inquiry: Inquiry) -> StartedAnswer | None:

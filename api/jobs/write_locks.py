@@ -41,18 +41,17 @@ class WriteLocks:
                 self._lock(corpus).release()
 
     @contextmanager
-    def hold(self, corpus: str, wait_s: float | None = None) -> Iterator[None]:
-        """Hold a corpus for writing.
+    def hold(self, corpus: str) -> Iterator[None]:
+        """Hold a corpus for a deletion, or to rename it.
 
         Args:
             corpus: its name.
-            wait_s: how long to wait for others; None waits without limit.
 
         Raises:
-            RagError: somebody else held it all that time.
+            RagError: somebody else held it for `DELETION_WAIT_S`.
         """
         lock = self._lock(corpus)
-        if not lock.acquire(timeout=-1 if wait_s is None else wait_s):
+        if not lock.acquire(timeout=DELETION_WAIT_S):
             raise RagError(
                 f"An ingestion is writing into corpus {corpus!r}.",
                 "Wait for its job (`GET /ingest` lists them), or cancel it: it goes on later where it was.",

@@ -40,7 +40,7 @@ class Place(BaseModel):
     @classmethod
     def at(cls, place: Citation | Nearest | Passage, text: str, corpus: str, links: Links, **more: Any) -> Self:
         """Return a place in a document of `corpus`, unless it says itself which one it is from."""
-        id_ = place_id(place.corpus or corpus, place.doc_id, place.start, place.end)
+        id_ = f"{place.corpus or corpus}:{place.doc_id}#{place.start}-{place.end}"
         return cls(id=id_, title=place.title or place.doc_id, url=links.of(place), text=text, **more)
 
 
@@ -143,11 +143,6 @@ class DocumentPlace(NamedTuple):
     corpus: str
     doc_id: str
     span: tuple[int, int] | None
-
-
-def place_id(corpus: str, doc_id: str, start: int, end: int) -> str:
-    """Return the id of the text `[start, end)` of a document."""
-    return f"{corpus}:{doc_id}#{start}-{end}"
 
 
 def places_of(id_: str) -> list[DocumentPlace]:

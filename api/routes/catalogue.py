@@ -10,7 +10,6 @@ from fastapi import APIRouter, Path, Query
 
 from api.caller import groups_of_caller, may_use
 from api.dependencies import ServiceDep
-from api.jobs.write_locks import DELETION_WAIT_S
 from api.links import web_url
 from api.openapi import replied
 from api.schemas.replies.corpora import (
@@ -82,7 +81,7 @@ def delete(body: DeleteBody, service: ServiceDep) -> JSONReply:
         if body.dry_run:
             found, deleted = uploads.find(opened, body.filter), 0
         else:
-            with service.write_locks.hold(opened.name, DELETION_WAIT_S):
+            with service.write_locks.hold(opened.name):
                 found = uploads.find(opened, body.filter)
                 deleted = uploads.delete(opened, found)
     ids = found[:MAX_IDS]
@@ -107,7 +106,7 @@ def corpora(service: ServiceDep) -> JSONReply:
 @router.delete("/corpora/{name}", responses=replied(DroppedReply))
 def drop(name: Named, service: ServiceDep) -> JSONReply:
     """Delete a corpus with its documents and uploaded files; an `admin` key is needed. Ingested folders stay."""
-    with service.write_locks.hold(name, DELETION_WAIT_S):
+    with service.write_locks.hold(name):
         service.engines.drop(name)
     Uploads(service.settings).drop(name)
     return JSONReply(DroppedReply.filled(dropped=name))
@@ -116,7 +115,7 @@ def drop(name: Named, service: ServiceDep) -> JSONReply:
 @router.patch("/corpora/{name}", responses=replied(RenamedReply))
 def rename(name: Named, body: RenameBody, service: ServiceDep) -> JSONReply:
     """Give a corpus another name; an `admin` key is needed. Addresses of its documents that name it no longer work."""
-    with service.write_locks.hold(name, DELETION_WAIT_S):
+    with service.write_locks.hold(name):
         service.engines.rename(name, body.name)
     Uploads(service.settings).rename(name, body.name)
     return JSONReply(RenamedReply.filled(renamed=name, name=body.name))

@@ -13,7 +13,6 @@ from starlette.responses import Response
 
 import index.corpus
 from api.dependencies import ServiceDep
-from api.jobs.write_locks import DELETION_WAIT_S
 from api.links import document_path, web_url
 from api.openapi import joined, replied, typed
 from api.schemas.replies.corpora import DeletedDocumentReply, DocumentReply, OcrNote, Span
@@ -93,7 +92,7 @@ def delete(doc_id: DocumentId, service: ServiceDep, *, corpus: Corpus = None) ->
     """Delete one document, and its file if that was uploaded; any other file brings it back when it is read again."""
     with service.engines.lease(corpus) as engine:
         name = engine.corpus.name
-        with service.write_locks.hold(name, DELETION_WAIT_S):
+        with service.write_locks.hold(name):
             if not Uploads(service.settings).delete(engine.corpus, [doc_id]):
                 raise _unknown(name)
     return JSONReply(DeletedDocumentReply.filled(corpus=name, deleted=1, doc_ids=[doc_id]))

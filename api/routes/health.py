@@ -68,10 +68,10 @@ async def ready(service: ServiceDep, request: Request) -> JSONReply:
     status = await _seen(service)
     broken = _broken(status)
     reasons = [without_paths(why["detail"]) for corpus, why in broken.items() if may_use(corpus)]
-    has_documents = _documents(status) + sum(status["on_disk"].values())
-    if service.web is None and not has_documents:
+    documents = sum(corpus["documents"] for corpus in status["corpora"].values()) + sum(status["on_disk"].values())
+    if service.web is None and not documents:
         reasons.append("No corpus holds a document. Bring some in with `python -m ingestion PATH`.")
-    is_ready = not broken and bool(service.web or has_documents)
+    is_ready = not broken and bool(service.web or documents)
     if CALLER.get() is NOBODY:
         return JSONReply(ReadyReply.filled(ready=is_ready), 200 if is_ready else 503)
     role: WorkerRole = request.app.state.role
@@ -102,7 +102,3 @@ async def _seen(service: Service) -> dict[str, Any]:
 def _broken(status: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Say why corpora were refused; one that another process holds is in good order."""
     return {name: why for name, why in status["refused"].items() if why["code"] != CorpusLockedError.code}
-
-
-def _documents(status: dict[str, Any]) -> int:
-    return sum(corpus["documents"] for corpus in status["corpora"].values())

@@ -71,15 +71,20 @@ def paper_question(body: PapersBody, screening_top_k: int | None) -> PaperQuesti
     )
 
 
+def nothing_found() -> RagError:
+    """Return the refusal of a question that no paragraph meets."""
+    return RagError(
+        "No paragraph meets what was asked.",
+        "Ask with fewer conditions or a larger distance; `GET /documents` shows the topics and types there are.",
+        "nothing_found",
+    )
+
+
 async def _found(
     runner: QuestionRunner, request: Request, body: PapersBody, screening_top_k: int | None, notices: list[str]
 ) -> JSONReply:
     question = paper_question(body, screening_top_k)
     found = await runner.search(request, body.corpus, lambda engine, _: list(engine.papers().search(question)))
     if not found:
-        raise RagError(
-            "No paragraph meets what was asked.",
-            "Ask with fewer conditions or a larger distance; `GET /documents` shows the topics and types there are.",
-            "nothing_found",
-        )
+        raise nothing_found()
     return JSONReply([Paragraph.build(paragraph).to_dict() for paragraph in found], headers=warned(body, notices))

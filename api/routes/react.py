@@ -13,12 +13,11 @@ from api.answering.runner import QuestionRunner, RunnerDep, StartedAnswer
 from api.answering.sse import Pace, finish, stream_records
 from api.dependencies import ServiceDep
 from api.openapi import replied, streamed
-from api.routes.papers import SCREENING_TOP_K, paper_question, warned
+from api.routes.papers import SCREENING_TOP_K, nothing_found, paper_question, warned
 from api.schemas.replies.answers import ReactRecord, ReactReply
 from api.schemas.requests import ReactBody
 from api.views.negotiation import JSONReply
 from api.views.react import ReactView, to_react_reply
-from errors import RagError
 from query_engine.schema.events import Step
 from query_engine.synthesis.build import writer_names
 from research.react import PaperTrail
@@ -39,11 +38,7 @@ async def react(body: ReactBody, request: Request, service: ServiceDep, runner: 
     asked = await _asked(trail, body.corpus, writer, runner)
     done = await finish(asked.events, request)
     if done.answer is None and not done.passages:
-        raise RagError(
-            "No paragraph meets what was asked.",
-            "Ask with fewer conditions or a larger distance; `GET /documents` shows the topics and types there are.",
-            "nothing_found",
-        )
+        raise nothing_found()
     return JSONReply(to_react_reply(done, trail, notices), headers=warned(body, notices))
 
 

@@ -23,8 +23,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from api.schemas.requests import AskedAt, Body, Filtered, Passages, Steered, Writer
-from errors import QuestionError
+from api.schemas.requests import AskedAt, Body, Filtered, Passages, Steered, Writer, checked_question
 from query_engine.question.validation import clean_question
 from query_engine.schema.manner import Manner
 from query_engine.schema.turn import Turn
@@ -131,10 +130,7 @@ class StreamOptions(Body):
 def _ending_in_a_question(messages: list[Message]) -> list[Message]:
     if messages[-1].role != "user":
         raise PydanticCustomError("no_question", "The last message must be the user's: it is the question.")
-    try:
-        clean_question(messages[-1].text)
-    except QuestionError as error:
-        raise PydanticCustomError("bad_question", "{reason}", {"reason": str(error)}) from error
+    checked_question(messages[-1].text)
     return messages
 
 

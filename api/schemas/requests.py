@@ -49,7 +49,8 @@ MAX_URL_CHARS = 8000
 MAX_TOPIC_CHARS = 1000
 
 
-def _question(text: str) -> str:
+def checked_question(text: str) -> str:
+    """Return a question as it is asked; what is wrong with it is told of its field."""
     try:
         return clean_question(text)
     except QuestionError as error:
@@ -108,7 +109,7 @@ def _corpora(names: Any) -> Any:
     return joined_name(names)
 
 
-Question = Annotated[str, AfterValidator(_question)]
+Question = Annotated[str, AfterValidator(checked_question)]
 PathBelow = Annotated[str, AfterValidator(_below), Field(min_length=1, max_length=4096)]
 CorpusName = Annotated[str, Field(pattern=CORPUS_NAME)]
 CorporaName = Annotated[

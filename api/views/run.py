@@ -98,11 +98,11 @@ class RunView:
         else:
             self._end(reason, {"citations": [], "error": reason})
 
-    def records(self) -> list[RunRecord]:
-        """Return what there is to send now: one record, or two when an answer comes in one piece."""
+    def messages(self) -> list[bytes]:
+        """Return what there is to send now, an event a record: one, or two when an answer comes in one piece."""
         self.urgent = self.unsent = False
         if not self._answer:
-            return [self._snapshot()]
+            return [sse(self._snapshot())]
         self._steps.ensure_two(WRITING if self._written else NOTHING_WRITTEN)
         due = []
         if self._ending is None or not (self._answers or "error" in self._ending):
@@ -111,11 +111,7 @@ class RunView:
         if self._ending is not None:
             due.append(self._snapshot(complete=True, **self._ending))
             self.complete = True
-        return due
-
-    def messages(self) -> list[bytes]:
-        """Return what there is to send now, one server-sent event a record."""
-        return [sse(record) for record in self.records()]
+        return [sse(record) for record in due]
 
     def _end(self, text: str, ending: dict[str, Any]) -> None:
         urls = ending["citations"]

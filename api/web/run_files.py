@@ -115,8 +115,7 @@ def read_report(folder: Path, name: str) -> bytes:
         RagError: there is no such run, or no report of it that can be shown.
     """
     try:
-        with _opened(folder, name, REPORT) as file:
-            return _whole(file, MOST_BYTES)
+        return _text(folder, name, REPORT, MOST_BYTES)
     except (OSError, UnreadableRunFile) as error:
         told = str(error) if isinstance(error, UnreadableRunFile) else f"There is no {REPORT} that can be read."
         raise RagError(told, "Write it: python -m eval report RUN.", "unknown_run") from error
@@ -210,7 +209,11 @@ def _facts(folder: Path, name: str, file_name: str) -> tuple[int, int, int] | No
 
 def _text(folder: Path, name: str, file_name: str, most_bytes: int) -> bytes:
     with _opened(folder, name, file_name) as file:
-        return _whole(file, most_bytes)
+        size = os.fstat(file).st_size
+        if size > most_bytes:
+            raise UnreadableRunFile(f"The file has {size:,} bytes; at most {most_bytes:,} are read.")
+        with os.fdopen(os.dup(file), "rb") as stream:
+            return stream.read(most_bytes)
 
 
 @contextmanager
@@ -238,14 +241,6 @@ def _opened(folder: Path, name: str, file_name: str) -> Iterator[int]:
         yield file
     finally:
         os.close(file)
-
-
-def _whole(file: int, most_bytes: int) -> bytes:
-    size = os.fstat(file).st_size
-    if size > most_bytes:
-        raise UnreadableRunFile(f"The file has {size:,} bytes; at most {most_bytes:,} are read.")
-    with os.fdopen(os.dup(file), "rb") as stream:
-        return stream.read(most_bytes)
 
 
 def _told(file_name: str, error: Exception) -> str:

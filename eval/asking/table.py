@@ -154,6 +154,6 @@ def _earlier(folder: RunFolder, header: Header) -> Path:
     for path in folder.path.parent.glob(f"*/{HEADER}"):
         with suppress(RunFolderError):  # of another version: it cannot be compared
             other = RunFolder(path.parent).header()
-            if path.parent.name != folder.name and other.questions_sha256 == header.questions_sha256:
+            if path.parent.name != folder.path.name and other.questions_sha256 == header.questions_sha256:
                 known[other.started] = path.parent
     return known[max(known)] if known else folder.path.parent / "OTHER"

@@ -24,7 +24,7 @@ from eval.comparing.intervals import FEWEST_PAIRS
 from eval.comparing.pairing import Joined, changes, join, read_run
 from eval.comparing.printing import changed_rows, describe
 from eval.comparing.verdicts import Difference, Verdicts, judge
-from eval.run_folder import RunFolder
+from eval.run_folder import RunFolder, refused_by_disk
 from eval.scoring.catalogue import METRICS, OVER_ALL, SPEED, in_order, metric_of
 from eval.tables import counted
 from settings import Settings
@@ -189,10 +189,8 @@ def _as_junit(wanted: Sequence[str], failed: Mapping[str, str]) -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    try:
+    with refused_by_disk(path, "Name another file.", SettingsError.code):
         path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise SettingsError(f"{path} cannot be written: {error.strerror}.", "Name another file.") from error
 
 
 def _plain(one: Difference) -> dict[str, Any]:

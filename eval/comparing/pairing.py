@@ -14,7 +14,7 @@ from errors import RagError
 from eval.cases import Case
 from eval.cells import Cell
 from eval.rows import Row
-from eval.run_folder import Header, RunFolder, Scored, cells_of, judges_of
+from eval.run_folder import Header, RunFolder, Scored, cells_of
 from eval.tables import flat
 
 REPLIED = "replied"
@@ -44,7 +44,7 @@ class Run:
     @property
     def judges(self) -> dict[str, str]:
         """The judging models by family, as far as the scores name them."""
-        return judges_of(self.scores)
+        return {line.family: line.by for line in self.scores if line.by}
 
 
 @dataclass(frozen=True, slots=True)

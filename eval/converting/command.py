@@ -19,7 +19,7 @@ from eval.questions import trec
 from eval.questions.formats import OWN
 from eval.questions.reading import TREC, add_question_arguments, documents_of, questions_of
 from eval.rows import Row, Seen
-from eval.run_folder import Header, RunFolder, replace_file
+from eval.run_folder import Header, RunFolder, refused_by_disk, replace_file
 from settings import Settings
 
 # A ranking has no answers, so nothing is asked of them.
@@ -58,12 +58,8 @@ def run(arguments: argparse.Namespace, _settings: Settings) -> int:
         RagError: something is missing, or cannot be written.
         BadCasesError: a file is not what it should be.
     """
-    try:
+    with refused_by_disk(arguments.out, "Name another path.", "not_converted"):
         written = _run(arguments) if arguments.run else _questions(arguments)
-    except OSError as error:
-        raise RagError(
-            f"{arguments.out} cannot be written: {error.strerror}.", "Name another path.", "not_converted"
-        ) from error
     sys.stdout.write(f"{arguments.out}: {written}\n")
     return 0
 

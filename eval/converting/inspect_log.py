@@ -25,7 +25,7 @@ def log_json(folder: RunFolder) -> str:
         "version": 2,
         "status": "success",
         "eval": {
-            "run_id": folder.name,
+            "run_id": folder.path.name,
             "created": header.started,
             "task": header.questions,
             "task_id": header.questions_sha256,

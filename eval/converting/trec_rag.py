@@ -23,7 +23,7 @@ def answer_lines(folder: RunFolder) -> str:
         RagError: an answer is too long to be cut into sentences.
     """
     rows, questions = folder.rows(), {case.id: case.question for case in folder.cases()}
-    about = {"team_id": TEAM, "run_id": folder.name, "run_desc": folder.header().target, "type": "automatic"}
+    about = {"team_id": TEAM, "run_id": folder.path.name, "run_desc": folder.header().target, "type": "automatic"}
     lines = (
         {"metadata": {**about, "narrative_id": row.id, "narrative": questions[row.id]}, **_answer(row)}
         for row in rows.values()

@@ -16,7 +16,7 @@ from eval.argument_types import whole_number
 from eval.cases import case_lines
 from eval.drafting.sections import Leaf, spread
 from eval.drafting.writing import DEPTH, KINDS, Drafting
-from eval.run_folder import replace_file
+from eval.run_folder import refused_by_disk, replace_file
 from eval.scoring.build import open_judge
 from settings import Settings
 
@@ -49,12 +49,8 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         raise RagError(
             f"No question could be drafted from corpus {corpus!r}.", "Ingest documents with prose.", "no_drafts"
         )
-    try:
+    with refused_by_disk(path, "Name another file by --out.", "no_drafts"):
         replace_file(path, case_lines(made.drafts))
-    except OSError as error:
-        raise RagError(
-            f"{path} cannot be written: {error.strerror}.", "Name another file by --out.", "no_drafts"
-        ) from error
     kinds = Counter(draft.category for draft in made.drafts)
     counted = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
     print(f"{path}: {len(made.drafts)} questions ({counted}), by {settings.judge.model}")

@@ -9,7 +9,7 @@ lines `id TAB question` are TREC's topics. `--format` overrules that.
 
 import argparse
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
 
@@ -72,16 +72,14 @@ def read_questions(
     format_name: str | None = None,
     split: str | None = None,
     limit: int | None = None,
-    tell: Callable[[str], None] = tell,
 ) -> tuple[Case, ...]:
-    """Return the questions at a path, in their order.
+    """Return the questions at a path, in their order; stderr tells what was read, and which columns are not used.
 
     Args:
         path: a file (JSON lines or CSV, also packed by gzip or bzip2), or a BEIR folder.
         format_name: one of `NAMES`; None takes it from the content.
         split: of a BEIR folder; `test` if None.
         limit: read this many at most.
-        tell: takes the line that says what was read, and which columns are of no use here.
 
     Raises:
         BadCasesError: there is nothing to read, it is in no known format, or a row of it is wrong: it is named.

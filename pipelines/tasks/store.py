@@ -380,8 +380,12 @@ def _task(row: sqlite3.Row) -> Task:
 
 def _brief(body: Mapping[str, Any]) -> str:
     """Return what a list says of a pipeline, as JSON."""
-    numbers = sorted((name for name in body if name.isdigit()), key=int)
-    return json.dumps({"query": body.get("query"), "steps": [body[number]["id"] for number in numbers]})
+    return json.dumps({"query": body.get("query"), "steps": step_ids(body)})
+
+
+def step_ids(body: Mapping[str, Any]) -> list[str]:
+    """Return the ids of the steps of a pipeline, in order."""
+    return [body[number]["id"] for number in sorted((name for name in body if name.isdigit()), key=int)]
 
 
 def unknown_task() -> RagError:

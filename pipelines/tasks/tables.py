@@ -35,7 +35,10 @@ class TableKeeper:
             TasksUnavailableError: the disk refuses.
         """
         number = state.history[-1].step
-        places = {name: self._places[name] if self._is_kept(name, state) else number for name in state.columns}
+        places = {
+            name: self._places[name] if name in self._places and unchanged(name, self._last, state) else number
+            for name in state.columns
+        }
         changed = to_bytes(state.documents.select([name for name, step in places.items() if step == number]))
         size = self._store.size(self._task_id) + len(changed)
         if size > running.MAX_TABLE_BYTES:
@@ -45,9 +48,6 @@ class TableKeeper:
             )
         self._store.keep(self._task_id, number, to_facts(state, places), changed, list(log))
         self._last, self._places = state, places
-
-    def _is_kept(self, name: str, state: PipelineState) -> bool:
-        return name in self._places and unchanged(name, self._last, state)
 
 
 def read_state(

@@ -10,7 +10,7 @@ from typing import Any
 from pipelines.registry import Registry
 from pipelines.state import ROLES, PipelineState, each_record
 from pipelines.tasks.live import LiveTask
-from pipelines.tasks.store import Task
+from pipelines.tasks.store import Task, step_ids
 
 WAITING = "Waiting"
 
@@ -34,7 +34,7 @@ def progress(
         registry: for the names of the steps.
         most_bytes: of the rows; a warning says that some are left out.
     """
-    ids = [task.body[str(number)]["id"] for number in range(1, _steps(task.body) + 1)]
+    ids = step_ids(task.body)
     total, done = len(ids), len(facts)
     current = min(done + 1, total) if not task.has_ended else int(task.error_step or done or 1)
     if live is not None and live.step is not None and not task.has_ended:
@@ -149,10 +149,6 @@ def _output(one: dict[str, Any]) -> dict[str, Any]:
         "found": one["found"],
         "warnings": one["warnings"],
     }
-
-
-def _steps(body: dict[str, Any]) -> int:
-    return sum(name.isdigit() for name in body)
 
 
 def _rounded(seconds: float) -> str:

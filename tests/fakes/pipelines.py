@@ -193,7 +193,6 @@ def a_handler(services: Services | None = None) -> StepHandler:
     """Return a handler for a step that is called by itself."""
     return StepHandler(
         1,
-        "fake",
         services or fake_services(),
         cache=None,
         stop=threading.Event(),

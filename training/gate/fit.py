@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss, roc_auc_score
-from sklearn.model_selection import GroupKFold
+from sklearn.model_selection import GroupKFold, LeaveOneGroupOut
 from sklearn.preprocessing import StandardScaler
 
 from query_engine.answerability.classifier import Classifier, Weight
@@ -124,11 +124,9 @@ def example_weights(examples: Sequence[Example]) -> Array:
 
 
 def _parts(examples: Sequence[Example], leave_sets_out: bool) -> list[list[int]]:
-    if leave_sets_out:
-        names = sorted({example.data_set for example in examples})
-        return [[i for i, example in enumerate(examples) if example.data_set == name] for name in names]
-    questions = [example.question_id for example in examples]
-    return [part.tolist() for _, part in GroupKFold(FOLDS).split(questions, groups=questions)]
+    splitter = LeaveOneGroupOut() if leave_sets_out else GroupKFold(FOLDS)
+    groups = [example.data_set if leave_sets_out else example.question_id for example in examples]
+    return [part.tolist() for _, part in splitter.split(groups, groups=groups)]
 
 
 def _values(examples: Sequence[Example], features: Sequence[str]) -> Any:

@@ -33,17 +33,15 @@ TERMS = ("score", "similarity", "words", "length")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The windows of one question.
+    """The windows of one question, the one that is shown now first.
 
     Attributes:
         terms: shape (windows, `TERMS`).
         right: shape (windows,), 1 or 0.
-        shown: the place of the window that is shown now.
     """
 
     terms: Array
     right: Array
-    shown: int
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -61,7 +59,7 @@ def _fit() -> int:
         others = fitted([one for place, one in enumerate(asked) if place % FOLDS != fold])
         held += [one.right[int(np.argmax(one.terms @ others))] for one in asked[fold::FOLDS]]
     possible = [one.right.max(initial=0.0) for one in asked]
-    now = [one.right[one.shown] for one in asked]
+    now = [one.right[0] for one in asked]
     means = (round(float(np.mean(values)), 3) for values in (now, held, possible))
     print("of {} questions right: {} now, {} in folds, {} possible".format(len(asked), *means))
     return 0
@@ -78,7 +76,7 @@ def ask(name: str) -> Iterator[Asked]:
             if windows:
                 terms = np.array([terms_of(one) for one in windows])
                 right = np.array([float(_is_right(one.window, row["doc"], spans)) for one in windows])
-                yield Asked(terms, right, 0)
+                yield Asked(terms, right)
 
 
 def terms_of(one: ReadWindow) -> list[float]:

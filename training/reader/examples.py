@@ -102,10 +102,6 @@ class SourceText:
         scores = (matrix @ vectorizer.transform([question]).T).toarray()[:, 0]
         return [self.passages[place] for place in sorted(range(len(scores)), key=lambda place: -scores[place])]
 
-    def labelled(self, spans: Sequence[Span]) -> set[int]:
-        """Return the places of the units that lie in these spans of the text."""
-        return labelled(self.units, spans)
-
     def example(self, source: str, question: str, units: range, labels: set[int]) -> Example:
         """Return the example of a stretch of units."""
         offset = self.units[units.start][0]
@@ -172,14 +168,14 @@ def of_question(
         nearest: a span that looks like an answer and is none.
         against: how many passages of the document that do not answer.
     """
-    labels = document.labelled(spans)
+    labels = labelled(document.units, spans)
     left = sorted(labels)
     while left:
         units = document.around(left[0], rng)
         yield document.example(source, question, units, labels)
         left = [place for place in left if place not in units and place > left[0]]
     if nearest is not None:
-        for place in sorted(document.labelled([nearest]))[:1]:
+        for place in sorted(labelled(document.units, [nearest]))[:1]:
             yield document.example(source, question, document.around(place, rng), labels)
     others = [units for units in document.nearest(question) if labels.isdisjoint(units)]
     for units in others[:against]:

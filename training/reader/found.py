@@ -20,8 +20,8 @@ from query_engine.schema.passage import Passage
 from settings import Settings
 from training.reader.examples import Example, labelled, spans_of
 
-# Of the leaves found for a question, so many that do not answer it; of a near miss one more.
-AGAINST = 3
+# Of the leaves found for a question, the best that do not answer it; of a near miss one more.
+AGAINST = 2
 # Of an example's source.
 FOUND = ", found"
 

@@ -13,8 +13,7 @@ import hashlib
 import json
 import random
 import sys
-from collections.abc import Iterator, Sequence
-from itertools import groupby
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +29,6 @@ OWN = Path(__file__).with_name("data")
 REAL = ("devtools", "handbooks", "hardware", "selfhosted")
 # Of the questions of older sets, this share is learnt again.
 REPEATED = {"office": 0.5, "web": 0.35, "papers": 0.35, "manuals": 0.6, "everyday": 0.12, "wiki": 0.07}
-# Of the leaves found that do not answer, the best are learnt: of a question with an answer, and of a near miss.
-AGAINST, AGAINST_NEAR_MISS = 2, 3
 EPOCHS, RATE = 1.5, 6e-5
 
 
@@ -56,7 +53,9 @@ def _train(arguments: argparse.Namespace) -> int:
     from training.reader.weights import mean_weights, read_weights  # noqa: PLC0415
 
     encoder = load_embedding_model("minilm").folder
-    found = [one for name in REAL for one in _of_real(name)]
+    found: list[Example] = []
+    for name in REAL:
+        found += found_examples(name, OWN / name / "docs", read_rows(OWN / name / "rows.jsonl"), load_settings())
     learnt = [one for one in found if not is_held_out(one.group)]
     learnt += _repeated(arguments.data)
     tokenizer = Tokenizer.from_file(str(encoder / "tokenizer.json"))
@@ -90,17 +89,6 @@ def unseen_rows(name: str) -> list[dict[str, Any]]:
 def is_repeated(name: str, question: str) -> bool:
     """Whether a question of an older set is learnt again."""
     return random.Random(question).random() < REPEATED[name]  # noqa: S311
-
-
-def _of_real(name: str) -> Iterator[Example]:
-    asked = list(read_rows(OWN / name / "rows.jsonl"))
-    examples = found_examples(name, OWN / name / "docs", asked, load_settings())
-    for _, of_one in groupby(examples, lambda one: (one.group, one.question)):
-        every = list(of_one)
-        right = [one for one in every if one.answering]
-        wrong = [one for one in every if not one.answering]
-        yield from right
-        yield from wrong[: AGAINST if right else AGAINST_NEAR_MISS]
 
 
 def _repeated(data: Path) -> list[Example]:

@@ -10,9 +10,9 @@ taken up by the next call.
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, aclosing
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import TypeVar
+from itertools import islice
 
 from eval.cases import Case, Nugget
 from eval.cells import Cell, failed, not_applicable, scored
@@ -25,8 +25,6 @@ from eval.tables import counted
 ROUNDING = 1e-6
 
 Count = Callable[[Case, Row], int]
-Item = TypeVar("Item")
-Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,12 +146,26 @@ class JudgedScorer:
         self.judge.tell(f"{self.family}: {rows} to judge, at most {questions:,} questions to the judge")
         yield from in_sync(self._lines(to_judge, repeat))
 
-    async def _lines(self, todo: Sequence[_Open], repeat: int) -> AsyncGenerator[Line, None]:
+    async def _lines(self, todo: Iterable[_Open], repeat: int) -> AsyncGenerator[Line, None]:
+        """Yield lines as they are known, about as many rows under way as the judge may be asked at once.
+
+        To stop early, close this: nothing is under way then when the connections end.
+        """
+        waiting, running = iter(todo), set[asyncio.Task[Line]]()
         async with self.judge.connected(), self.asker(repeat) as ask:
-            lines = judge_each(self.judge, todo, lambda one: self._line(ask, *one))
-            async with aclosing(lines):
-                async for line in lines:
-                    yield line
+            try:
+                while True:
+                    free = 0 if self.judge.given_up else self.judge.settings.concurrency - len(running)
+                    running |= {asyncio.create_task(self._line(ask, *one)) for one in islice(waiting, free)}
+                    if not running:
+                        break
+                    done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+                    for task in done:
+                        yield task.result()
+            finally:
+                for task in running:
+                    task.cancel()
+                await asyncio.gather(*running, return_exceptions=True)
             self.judge.rows_done()
 
     async def _line(self, ask: Ask, case: Case, row: Row, known: Cells) -> Line:
@@ -184,32 +196,7 @@ async def _cell(
     return score if isinstance(score, Cell) else judged.cell(score), None
 
 
-async def judge_each(
-    judge: Judge, todo: Iterable[Item], work: Callable[[Item], Awaitable[Result]]
-) -> AsyncGenerator[Result, None]:
-    """Yield what `work` makes of each item as soon as it is known, until the judge is given up.
-
-    `work` asks the judge, about as many items at once as its settings allow, and handles every foreseen error itself.
-    To stop early, close this (`aclosing`): nothing is under way then when the connections end.
-    """
-    waiting, running = iter(todo), set[asyncio.Future[Result]]()
-    at_once = judge.settings.concurrency
-    try:
-        while True:
-            while len(running) < at_once and not judge.given_up and (item := next(waiting, None)) is not None:
-                running.add(asyncio.ensure_future(work(item)))
-            if not running:
-                return
-            done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                yield task.result()
-    finally:
-        for task in running:
-            task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
-
-
-def in_sync(results: AsyncGenerator[Result, None]) -> Iterator[Result]:
+def in_sync(results: AsyncGenerator[Line, None]) -> Iterator[Line]:
     """Yield what an asynchronous generator yields; it is closed with this one."""
     with asyncio.Runner() as runner:
         try:
@@ -219,5 +206,5 @@ def in_sync(results: AsyncGenerator[Result, None]) -> Iterator[Result]:
             runner.run(results.aclose())
 
 
-async def _next(results: AsyncGenerator[Result, None]) -> Result | None:
+async def _next(results: AsyncGenerator[Line, None]) -> Line | None:
     return await anext(results, None)

@@ -141,7 +141,7 @@ def command(tmp_path: Path, *words: str) -> int:
 
 
 def read(tmp_path: Path) -> tuple[Case, ...]:
-    return read_questions(tmp_path / "cases.jsonl", tell=lambda _: None)
+    return read_questions(tmp_path / "cases.jsonl")
 
 
 def test_an_export_becomes_a_file_of_questions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -39,7 +39,6 @@ def test_what_was_written_is_read_back(folder: RunFolder) -> None:
         folder.append_row(answered("1"))
 
     assert folder.header() == HEADER
-    assert folder.name == "a"
     assert list(folder.rows().items()) == [("1", answered("1")), ("2", answered("2"))]
 
 

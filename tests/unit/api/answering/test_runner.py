@@ -13,7 +13,9 @@ from api.answering.runner import QuestionRunner, runner
 from api.dependencies import Service
 from api.hosts import Hosts
 from api.jobs.queue import Jobs
-from api.schemas.requests import RunBody
+from api.recorder import Recorder
+from api.study import Study
+from api.telemetry.requests import Watching
 from api.views.html import Pages
 from errors import OutOfTimeError, UnknownCorpusError
 from ingestion.reading.page_renderer import PageRenderer
@@ -23,26 +25,34 @@ from query_engine.inquiry import Inquiry
 from query_engine.runtime.deadline import Deadline
 from query_engine.runtime.threads import first_done
 from query_engine.schema.events import Done, Event, Step
-from settings import AnswerSettings, Settings
+from settings import AnswerSettings, FeedbackSettings, Settings
 from tests.failing import failing
 from tests.fakes.engines import FakeEngine, FakeEngines, a_done
 from tests.fakes.http import request_of
 from tests.fakes.ingesting import FakeIngester
 
 SEARCHING = Step("search", "**Searching**")
-BODY = RunBody(question="What turns?")
+QUESTION = Inquiry("What turns?")
 SOON_S = 0.05
 
 
 def service_of(engine: FakeEngine, slots: int = 1, queue: int = 4, deadline_s: float = 240) -> Service:
-    settings = Settings(answer=AnswerSettings(deadline_s=deadline_s))
+    settings = Settings(answer=AnswerSettings(deadline_s=deadline_s), feedback=FeedbackSettings(enabled=False))
     engines = FakeEngines({"default": engine})
-    jobs, queue_of_questions, answers = Jobs(), AdmissionQueue(slots, queue), AnswerCache(0, 1)
-    pipelines = without_models(engines, settings)
-    renderer = PageRenderer(settings.ingest)
-    hosts = Hosts(settings.serve)
     return Service(
-        engines, settings, hosts, Pages(), FakeIngester(), jobs, queue_of_questions, answers, pipelines, renderer
+        engines,
+        settings,
+        Hosts(settings.serve),
+        Pages(),
+        FakeIngester(),
+        Jobs(),
+        AdmissionQueue(slots, queue),
+        AnswerCache(0, 1),
+        without_models(engines, settings),
+        PageRenderer(settings.ingest),
+        Recorder(settings.feedback, settings.index.dir),
+        Study(settings.study, settings.index.dir),
+        Watching(),
     )
 
 
@@ -69,7 +79,7 @@ def hung() -> Iterator[threading.Event]:
 async def test_a_question_that_finds_a_slot_is_answered_without_waiting() -> None:
     service = service_of(FakeEngine([SEARCHING, a_done()]))
 
-    asked = await QuestionRunner(service).ask("What turns?", BODY)
+    asked = await QuestionRunner(service).ask(None, QUESTION)
 
     assert asked.corpus == "default"
     assert await all_of(asked.events) == [SEARCHING, a_done()]
@@ -80,7 +90,7 @@ async def test_a_question_that_waits_says_so_at_once_and_runs_when_its_turn_come
     engine = FakeEngine([SEARCHING, a_done()])
     service = service_of(engine)
     before = service.slots.enter(Deadline(240))
-    asked = await QuestionRunner(service).ask("What turns?", BODY)
+    asked = await QuestionRunner(service).ask(None, QUESTION)
 
     first = await anext(asked.events)
     assert first == Step("wait", "**Waiting** for 1 question that came before.")
@@ -97,7 +107,7 @@ async def test_a_full_queue_refuses_before_a_corpus_is_opened() -> None:
     refusing = replace(service, engines=engines)
 
     with failing("too_many_questions", match="cannot be taken"):
-        await QuestionRunner(refusing).ask("What turns?", BODY)
+        await QuestionRunner(refusing).ask(None, QUESTION)
 
 
 async def test_a_corpus_that_is_not_open_is_opened_when_it_is_the_questions_turn() -> None:
@@ -106,7 +116,7 @@ async def test_a_corpus_that_is_not_open_is_opened_when_it_is_the_questions_turn
     assert isinstance(engines, FakeEngines)
     engines.closed.add("default")
     before = service.slots.enter(Deadline(240))
-    asking = asyncio.ensure_future(QuestionRunner(service).ask("What turns?", BODY))
+    asking = asyncio.ensure_future(QuestionRunner(service).ask(None, QUESTION))
     for _ in range(10):
         await asyncio.sleep(0)
     assert service.slots.waiting == 1
@@ -126,7 +136,7 @@ async def test_a_corpus_that_is_not_open_is_not_waited_for_beyond_the_deadline()
     request = runner(service)
 
     with pytest.raises(OutOfTimeError, match="while it waited for others"):
-        await (await anext(request)).ask("What turns?", BODY)
+        await (await anext(request)).ask(None, QUESTION)
     await request.aclose()  # type: ignore[attr-defined]  # an async generator, as FastAPI takes it
 
     assert service.slots.waiting == 0
@@ -154,7 +164,7 @@ async def test_answers_and_searches_give_their_engine_back() -> None:
     for closed in (set[str](), {"default"}):
         engines.closed |= closed
         request = runner(service)
-        await all_of((await (await anext(request)).ask("What turns?", BODY)).events)
+        await all_of((await (await anext(request)).ask(None, QUESTION)).events)
         await request.aclose()  # type: ignore[attr-defined]  # an async generator, as FastAPI takes it
         await free(service.slots)
         assert engines.leases == 0
@@ -174,8 +184,8 @@ async def test_a_service_that_stops_ends_its_answers_and_says_why() -> None:
             yield a_done()
 
     service = service_of(Stalls())
-    runs = (await QuestionRunner(service).ask("What turns?", BODY)).events
-    waits = (await QuestionRunner(service).ask("What turns?", BODY)).events
+    runs = (await QuestionRunner(service).ask(None, QUESTION)).events
+    waits = (await QuestionRunner(service).ask(None, QUESTION)).events
     assert await anext(runs) == SEARCHING
     assert await anext(waits) == Step("wait", "**Waiting** for 1 question that came before.")
 
@@ -195,7 +205,7 @@ async def test_a_client_that_leaves_the_queue_frees_its_place_and_starts_nothing
     engine = FakeEngine([SEARCHING, a_done()])
     service = service_of(engine)
     before = service.slots.enter(Deadline(240))
-    asked = await QuestionRunner(service).ask("What turns?", BODY)
+    asked = await QuestionRunner(service).ask(None, QUESTION)
     await anext(asked.events)
 
     await asked.events.aclose()
@@ -209,7 +219,7 @@ async def test_a_client_that_leaves_the_queue_frees_its_place_and_starts_nothing
 async def test_an_answer_that_nobody_reads_gives_its_slot_back_with_the_request() -> None:
     service = service_of(FakeEngine([SEARCHING]))
     request = runner(service)
-    await (await anext(request)).ask("What turns?", BODY)
+    await (await anext(request)).ask(None, QUESTION)
     assert service.slots.running == 1
 
     await request.aclose()  # type: ignore[attr-defined]  # an async generator, as FastAPI takes it
@@ -221,7 +231,7 @@ async def test_an_answer_that_a_route_leaves_open_is_stopped_with_the_request() 
     engine = FakeEngine([SEARCHING, asyncio.Event()])
     service = service_of(engine)
     request = runner(service)
-    asked = await (await anext(request)).ask("What turns?", BODY)
+    asked = await (await anext(request)).ask(None, QUESTION)
     await anext(asked.events)
 
     await request.aclose()  # type: ignore[attr-defined]  # an async generator, as FastAPI takes it
@@ -244,7 +254,7 @@ async def test_a_slot_is_held_until_the_thread_of_an_abandoned_answer_has_ended(
 
     service = service_of(Hanging())
     request = runner(service)
-    asked = await (await anext(request)).ask("What turns?", BODY)
+    asked = await (await anext(request)).ask(None, QUESTION)
     await anext(asked.events)
 
     await asked.events.aclose()
@@ -258,7 +268,7 @@ async def test_a_slot_is_held_until_the_thread_of_an_abandoned_answer_has_ended(
 async def test_leaving_tells_the_work_that_nobody_waits() -> None:
     engine = FakeEngine([SEARCHING, asyncio.Event()])
     service = service_of(engine)
-    asked = await QuestionRunner(service).ask("What turns?", BODY)
+    asked = await QuestionRunner(service).ask(None, QUESTION)
     await anext(asked.events)
 
     await asked.events.aclose()
@@ -275,7 +285,7 @@ async def test_who_waits_until_the_deadline_gets_an_honest_answer_and_frees_the_
     service = service_of(engine, deadline_s=SOON_S)
     before = service.slots.enter(Deadline(240))
 
-    *_, warning, done = await all_of((await QuestionRunner(service).ask("What turns?", BODY)).events)
+    *_, warning, done = await all_of((await QuestionRunner(service).ask(None, QUESTION)).events)
 
     assert isinstance(warning, Step)
     assert warning.text.startswith("**Out of time**")
@@ -291,7 +301,7 @@ async def test_who_waits_until_the_deadline_gets_an_honest_answer_and_frees_the_
 async def test_an_engine_gets_less_time_than_the_question_has_left() -> None:
     engine = FakeEngine([a_done()])
 
-    await all_of((await QuestionRunner(service_of(engine, deadline_s=100)).ask("What turns?", BODY)).events)
+    await all_of((await QuestionRunner(service_of(engine, deadline_s=100)).ask(None, QUESTION)).events)
 
     (deadline,) = engine.deadlines
     assert deadline is not None
@@ -303,7 +313,7 @@ async def test_a_default_corpus_that_was_never_made_is_told_of_and_holds_no_slot
     object.__setattr__(service, "engines", FakeEngines())
     request = runner(service)
 
-    done = (await all_of((await (await anext(request)).ask("What turns?", BODY)).events))[-1]
+    done = (await all_of((await (await anext(request)).ask(None, QUESTION)).events))[-1]
     await request.aclose()  # type: ignore[attr-defined]  # an async generator, as FastAPI takes it
 
     assert isinstance(done, Done)

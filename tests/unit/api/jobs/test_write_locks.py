@@ -6,13 +6,14 @@ from api.jobs.write_locks import WriteLocks
 from tests.failing import failing
 
 
-def test_who_waits_too_long_is_told_what_holds_the_corpus() -> None:
+def test_who_waits_too_long_is_told_what_holds_the_corpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("api.jobs.write_locks.DELETION_WAIT_S", 0.01)
     locks = WriteLocks()
 
     with (
         locks.hold("papers"),
         failing("corpus_busy", match=r"into corpus 'papers'.*GET /ingest"),
-        locks.hold("papers", wait_s=0.01),
+        locks.hold("papers"),
     ):
         pass
 
@@ -20,7 +21,7 @@ def test_who_waits_too_long_is_told_what_holds_the_corpus() -> None:
 def test_another_corpus_is_free() -> None:
     locks = WriteLocks()
 
-    with locks.hold("papers"), locks.hold("notes", wait_s=0):
+    with locks.hold("papers"), locks.hold("notes"):
         pass
 
 
@@ -53,5 +54,5 @@ def test_a_failure_frees_the_corpus() -> None:
 
     with pytest.raises(ValueError, match="full"):
         fail()
-    with locks.hold("papers", wait_s=0):
+    with locks.hold("papers"):
         pass

@@ -149,8 +149,7 @@ def test_an_empty_filter_or_a_body_that_may_mean_something_else_deletes_nothing(
 def test_a_deletion_during_an_ingestion_is_refused_and_told_when_to_come_back(
     one: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("api.routes.documents.DELETION_WAIT_S", 0.01)
-    monkeypatch.setattr("api.routes.catalogue.DELETION_WAIT_S", 0.01)
+    monkeypatch.setattr("api.jobs.write_locks.DELETION_WAIT_S", 0.01)
     client = client_of(an_engine())
     service: Service = client.app.state.service  # type: ignore[attr-defined]  # the client knows it as any ASGI app
 

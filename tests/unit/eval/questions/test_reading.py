@@ -36,15 +36,13 @@ def test_packed_files_are_told_by_their_first_bytes(tmp_path: Path, pack: Callab
     assert len(read_questions(written(tmp_path, pack(MANY)))) == 3000
 
 
-def test_one_line_says_what_was_read_and_what_is_not_used(tmp_path: Path) -> None:
-    told: list[str] = []
+def test_one_line_says_what_was_read_and_what_is_not_used(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    read_questions(written(tmp_path, OWN + '{"id": "c", "question": "Q?", "colour": "red"}'))
 
-    read_questions(written(tmp_path, OWN + '{"id": "c", "question": "Q?", "colour": "red"}'), tell=told.append)
-
-    assert told == [
+    assert capsys.readouterr().err == (
         "questions: 3 questions, 1 with a reference answer, 1 without an answer in the corpus, "
-        "1 whose answer is not given (Treeline's own questions). Columns not used: colour, mood."
-    ]
+        "1 whose answer is not given (Treeline's own questions). Columns not used: colour, mood.\n"
+    )
 
 
 def test_a_limit_leaves_the_rest_unread(tmp_path: Path) -> None:
