@@ -39,10 +39,11 @@ from index.joined import JoinedCorpus
 from index.layout.access import Access, Writing
 from index.lexical.language import document_language
 from index.maintenance.corpora import documents_on_disk, drop, rename
+from index.memory_stores import open_memory_corpus
 from index.replica import make_folders
 from index.visible import visible
 from query_engine.engine import Engine
-from query_engine.given_documents.corpus import NAME, add_documents, corpus_for_documents
+from query_engine.given_documents.corpus import NAME, add_documents
 from query_engine.llms.base import LoadedModel
 from query_engine.llms.helper import ASIDE_S, PromptHelper
 from query_engine.question.condense import Condenser
@@ -209,9 +210,9 @@ class Engines:
         sentences = settings.answer.sentence_leaves
         languages = (document_language(one.metadata.get("language"), one.text) for one in documents)
         embedding = self.embeddings.fitting(Counter(language for language in languages if language))
-        corpus = corpus_for_documents(documents, settings.chunk, embedding, sentences=sentences, name=name)
         try:
-            with closing(corpus):
+            with closing(open_memory_corpus(name, embedding.manifest)) as corpus:
+                add_documents(corpus, documents, settings.chunk, embedding, sentences=sentences)
                 yield self._engine(corpus, only_sure=only_sure, writer=writer)
         finally:
             memory.give_back()  # it would stay with the process: a tenth more after forty answers
