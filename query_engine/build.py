@@ -53,8 +53,8 @@ from query_engine.reader.model import PassageReader, shipped_reader
 from query_engine.reader.reading import LeafReader
 from query_engine.retrieval.expansion import build_expansions, check_expansion
 from query_engine.retrieval.leaf_texts import leaf_texts
-from query_engine.retrieval.pipeline import Reranking, RetrievalPipeline
-from query_engine.retrieval.reranking.base import Reranker
+from query_engine.retrieval.pipeline import RetrievalPipeline
+from query_engine.retrieval.reranking.base import Reranker, Reranking
 from query_engine.retrieval.reranking.build import build_reranker
 from query_engine.runtime import memory, open_files
 from query_engine.runtime.lease_pool import Lease, LeasePool

@@ -13,8 +13,8 @@ from query_engine.engine import Engine
 from query_engine.inquiry import Inquiry
 from query_engine.retrieval.expansion import Expansion, Hyde
 from query_engine.retrieval.leaf_texts import leaf_texts
-from query_engine.retrieval.pipeline import Reranking, RetrievalPipeline
-from query_engine.retrieval.reranking.base import Reranker
+from query_engine.retrieval.pipeline import RetrievalPipeline
+from query_engine.retrieval.reranking.base import Reranker, Reranking
 from query_engine.schema.events import Done, Step
 from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from settings import RerankSettings, Settings
