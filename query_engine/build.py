@@ -45,7 +45,7 @@ from index.visible import visible
 from query_engine.engine import Engine
 from query_engine.given_documents.corpus import NAME, add_documents
 from query_engine.llms.base import LoadedModel
-from query_engine.llms.helper import ASIDE_S, PromptHelper
+from query_engine.llms.helper import PromptHelper
 from query_engine.question.condense import Condenser
 from query_engine.question.decompose import Planner
 from query_engine.reader.leaves import stored_documents
@@ -506,7 +506,6 @@ class Engines:
             settings = settings.model_copy(update={"answer": sure})
         helping = models.query_model
         helper = None if helping is None else PromptHelper(helping, settings.llm.max_new_tokens)
-        condenser = Condenser(helper, ASIDE_S) if helper else Condenser()
         return Engine(
             corpus,
             embedder,
@@ -515,8 +514,8 @@ class Engines:
             quoting,
             settings=settings,
             pipeline=self._pipeline(corpus, embedder, helping),
-            condenser=condenser,
-            planner=Planner(helper, ASIDE_S),
+            condenser=Condenser(helper),
+            planner=Planner(helper),
             helper=helper,
             writer=writer,
         )

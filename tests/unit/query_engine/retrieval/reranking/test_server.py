@@ -51,7 +51,7 @@ def test_no_texts_need_no_server(connect: Connect, server: ScriptedModels) -> No
 def test_requests_hold_no_more_than_the_limit(
     connect: Connect, server: ScriptedModels, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("query_engine.retrieval.reranking.build.BATCH_TEXTS", 2)
+    monkeypatch.setattr("query_engine.retrieval.reranking.server.BATCH_TEXTS", 2)
     scores = connect(api_key=SecretStr("sesame")).score(QUESTION, TEXTS * 3, Deadline(10))
 
     assert scores == pytest.approx([0, 0.8, 1] * 3)
