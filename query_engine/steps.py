@@ -14,8 +14,7 @@ from query_engine.schema.passage import DocumentKey, Passage
 from query_engine.text.markdown_escape import as_plain, as_text
 
 if TYPE_CHECKING:  # they load models' libraries, which a process that only opens does without
-    from query_engine.answerability.classifier import Confidence
-    from query_engine.answerability.part_coverage import PartEvidence
+    from query_engine.answerability.classifier import Confidence, PartEvidence
     from query_engine.question.condense import Condensed
     from query_engine.question.decompose import Plan
 

@@ -23,8 +23,7 @@ from queue import Empty, SimpleQueue
 
 from errors import OutOfTimeError, RagError
 from query_engine import steps as engine_steps
-from query_engine.answerability.classifier import Confidence
-from query_engine.answerability.part_coverage import PartEvidence
+from query_engine.answerability.classifier import Confidence, PartEvidence
 from query_engine.llms.helper import PromptHelper
 from query_engine.retrieval.multi_part import SearchContext, merge
 from query_engine.runtime.threads import POLL_S, start_thread

@@ -46,6 +46,23 @@ class Confidence:
 
 
 @dataclass(frozen=True, slots=True)
+class PartEvidence:
+    """What was found for one part of a question, and whether that covers it.
+
+    Attributes:
+        part: what was searched for.
+        passages: best first.
+        confidence: the gate's judgement of them, so that what is sufficient for a question is so for its parts.
+        sufficient: whether it is high enough.
+    """
+
+    part: str
+    passages: tuple[Passage, ...]
+    confidence: Confidence
+    sufficient: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Weight:
     """What one of the `Features` counts.
 
