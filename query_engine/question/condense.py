@@ -17,7 +17,7 @@ from typing import Literal
 from errors import LLMError, OutOfTimeError
 from index.lexical.tantivy_index import search_words
 from query_engine.llms.helper import ASIDE_S, PromptHelper
-from query_engine.prompting.builder import PROMPTS
+from query_engine.prompting.builder import read_prompt
 from query_engine.prompting.conversation import last
 from query_engine.question.validation import MAX_WORDED_CHARS
 from query_engine.runtime.deadline import Deadline
@@ -109,7 +109,7 @@ class Condenser:
             f"{turn.role.title()}: {asker.quoted(without_citations(turn.text).replace('**', ''), room_tokens)}"
             for turn in last(turns)
         ]
-        template = (PROMPTS / "condense.txt").read_text(encoding="utf-8").strip()
+        template = read_prompt("condense")
         asked = asker.quoted(question, room_tokens * 2)
         reply = asker.ask(template.format(conversation="\n".join(conversation), question=asked), limit, one_line=True)
         line = reply.strip().splitlines()[0]

@@ -21,6 +21,7 @@ from query_engine.question.validation import MAX_WORDED_CHARS
 from query_engine.retrieval.steering import embedding_of
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.query import Query, Vector
+from query_engine.text.term_weights import TermWeights
 from settings import Settings
 
 WORDINGS = 3
@@ -35,14 +36,6 @@ Question: {question}
 Paragraph:"""
 # About the length of a leaf.
 MAX_PASSAGE_CHARS = 1000
-
-
-class Words(Protocol):
-    """What of the word index is needed."""
-
-    def query_terms(self, question: str) -> list[str]:
-        """Return the distinct terms of a question that are worth searching."""
-        ...
 
 
 class Expansion(Protocol):
@@ -86,7 +79,7 @@ class MultiQuery:
 
     name = "multi_query"
 
-    def __init__(self, asker: PromptHelper, embedder: BaseEmbedding, words: Words) -> None:
+    def __init__(self, asker: PromptHelper, embedder: BaseEmbedding, words: TermWeights) -> None:
         self._asker = asker
         self._embedder = embedder
         self._words = words
