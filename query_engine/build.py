@@ -46,8 +46,6 @@ from query_engine.engine import Engine
 from query_engine.given_documents.corpus import NAME, add_documents
 from query_engine.llms.base import LoadedModel
 from query_engine.llms.helper import PromptHelper
-from query_engine.question.condense import Condenser
-from query_engine.question.decompose import Planner
 from query_engine.reader.leaves import stored_documents
 from query_engine.reader.model import PassageReader, shipped_reader
 from query_engine.reader.reading import LeafReader
@@ -59,7 +57,6 @@ from query_engine.retrieval.reranking.build import build_reranker
 from query_engine.runtime import memory, open_files
 from query_engine.runtime.lease_pool import Lease, LeasePool
 from query_engine.synthesis.build import build_language_models
-from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -498,7 +495,6 @@ class Engines:
         embedder = FollowedEmbedding(lambda: [self._loaded(self.embeddings.recorded(one)) for one in corpus.models()])
         newest = self._settings.retrieval.prefer_newest
         reader = LeafReader(self.passage_reader, documents, corpus.lexical_index, embedder, prefer_newest=newest)
-        quoting = ExtractiveSynthesizer(reader)
         settings = self._settings
         # A language model decides itself whether the passages answer.
         if not models.writers and (only_sure if answer.only_sure is None else answer.only_sure):
@@ -511,11 +507,8 @@ class Engines:
             embedder,
             reader,
             models.writers,
-            quoting,
             settings=settings,
             pipeline=self._pipeline(corpus, embedder, helping),
-            condenser=Condenser(helper),
-            planner=Planner(helper),
             helper=helper,
             writer=writer,
         )

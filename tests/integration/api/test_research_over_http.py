@@ -12,7 +12,6 @@ from query_engine.inquiry import Inquiry
 from query_engine.llms.helper import PromptHelper
 from query_engine.schema.events import Event
 from query_engine.synthesis.build import build_language_models
-from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from research.modes import stream
 from settings import AnswerSettings, LLMSettings, Settings
 from tests.fakes.corpora import make_corpus
@@ -56,7 +55,6 @@ def engine(settings: Settings, tmp_path: Path) -> Iterator[Engine]:
         embedder,
         reader,
         models.writers,
-        ExtractiveSynthesizer(reader),
         settings=settings,
         helper=PromptHelper(models.query_model, settings.llm.max_new_tokens),
     )

@@ -10,7 +10,6 @@ from query_engine.engine import Engine
 from query_engine.inquiry import Inquiry
 from query_engine.question.validation import MAX_CHARS
 from query_engine.schema.events import Done
-from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from settings import Settings
 from tests.fakes.corpora import make_corpus
 from tests.fakes.embedding import WordHashEmbedding
@@ -76,7 +75,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     embedder = WordHashEmbedding()
     corpus = make_corpus(tmp_path_factory.mktemp("worst") / "default", TEXTS, embedder)
     reader = a_leaf_reader(corpus)
-    yield Engine(corpus, embedder, reader, (), ExtractiveSynthesizer(reader), settings=Settings())
+    yield Engine(corpus, embedder, reader, (), settings=Settings())
     corpus.close()
 
 

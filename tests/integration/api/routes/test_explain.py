@@ -7,7 +7,6 @@ import pytest
 from starlette.testclient import TestClient
 
 from query_engine.engine import Engine
-from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from settings import Settings
 from tests.fakes.corpora import make_corpus
 from tests.fakes.embedding import WordHashEmbedding
@@ -30,9 +29,7 @@ QUESTION = "What is the rotor limit of Betz?"
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     embedder = WordHashEmbedding()
     corpus = make_corpus(tmp_path_factory.mktemp("explain") / "books", TEXTS, embedder)
-    engine = Engine(
-        corpus, embedder, a_leaf_reader(corpus), (), ExtractiveSynthesizer(a_leaf_reader(corpus)), settings=Settings()
-    )
+    engine = Engine(corpus, embedder, a_leaf_reader(corpus), (), settings=Settings())
     yield client_over(engine, Settings())
     corpus.close()
 

@@ -9,7 +9,6 @@ from query_engine.engine import Engine
 from query_engine.inquiry import Inquiry
 from query_engine.schema.query import Query
 from query_engine.schema.retrieval_result import Retrieval
-from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from settings import RetrievalSettings, Settings
 from tests.fakes.corpora import make_corpus
 from tests.fakes.embedding import WordHashEmbedding
@@ -58,9 +57,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 
 def engine_of(corpus: Corpus) -> Engine:
     embedder = WordHashEmbedding()
-    return Engine(
-        corpus, embedder, a_leaf_reader(corpus), (), ExtractiveSynthesizer(a_leaf_reader(corpus)), settings=Settings()
-    )
+    return Engine(corpus, embedder, a_leaf_reader(corpus), (), settings=Settings())
 
 
 def check(found: Retrieval, options: RetrievalSettings) -> None:
