@@ -208,6 +208,15 @@ class LLMError(RagError):
 
     code = "llm_failed"
 
+    @classmethod
+    def unforeseen(cls, who: str) -> "LLMError":
+        """Say who failed by a bug, which the log tells; `who` begins the sentence."""
+        return cls(
+            f"{who} failed in an unforeseen way.",
+            "The service's log says what happened; please report it.",
+            code="llm_unforeseen",
+        )
+
 
 class SourceError(RagError):
     """A source failed to return pages; `code` tells the ways apart, see `docs/formats.md`."""

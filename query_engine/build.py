@@ -39,26 +39,24 @@ from index.joined import JoinedCorpus
 from index.layout.access import Access, Writing
 from index.lexical.language import document_language
 from index.maintenance.corpora import documents_on_disk, drop, rename
+from index.memory_stores import open_memory_corpus
 from index.replica import make_folders
 from index.visible import visible
 from query_engine.engine import Engine
-from query_engine.given_documents.corpus import NAME, add_documents, corpus_for_documents
+from query_engine.given_documents.corpus import NAME, add_documents
 from query_engine.llms.base import LoadedModel
-from query_engine.llms.helper import ASIDE_S, PromptHelper
-from query_engine.question.condense import Condenser
-from query_engine.question.decompose import Planner
+from query_engine.llms.helper import PromptHelper
 from query_engine.reader.leaves import stored_documents
 from query_engine.reader.model import PassageReader, shipped_reader
 from query_engine.reader.reading import LeafReader
 from query_engine.retrieval.expansion import build_expansions, check_expansion
 from query_engine.retrieval.leaf_texts import leaf_texts
-from query_engine.retrieval.pipeline import Reranking, RetrievalPipeline
-from query_engine.retrieval.reranking.base import Reranker
+from query_engine.retrieval.pipeline import RetrievalPipeline
+from query_engine.retrieval.reranking.base import Reranker, Reranking
 from query_engine.retrieval.reranking.build import build_reranker
 from query_engine.runtime import memory, open_files
 from query_engine.runtime.lease_pool import Lease, LeasePool
 from query_engine.synthesis.build import build_language_models
-from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -209,9 +207,9 @@ class Engines:
         sentences = settings.answer.sentence_leaves
         languages = (document_language(one.metadata.get("language"), one.text) for one in documents)
         embedding = self.embeddings.fitting(Counter(language for language in languages if language))
-        corpus = corpus_for_documents(documents, settings.chunk, embedding, sentences=sentences, name=name)
         try:
-            with closing(corpus):
+            with closing(open_memory_corpus(name, embedding.manifest)) as corpus:
+                add_documents(corpus, documents, settings.chunk, embedding, sentences=sentences)
                 yield self._engine(corpus, only_sure=only_sure, writer=writer)
         finally:
             memory.give_back()  # it would stay with the process: a tenth more after forty answers
@@ -497,7 +495,6 @@ class Engines:
         embedder = FollowedEmbedding(lambda: [self._loaded(self.embeddings.recorded(one)) for one in corpus.models()])
         newest = self._settings.retrieval.prefer_newest
         reader = LeafReader(self.passage_reader, documents, corpus.lexical_index, embedder, prefer_newest=newest)
-        quoting = ExtractiveSynthesizer(reader)
         settings = self._settings
         # A language model decides itself whether the passages answer.
         if not models.writers and (only_sure if answer.only_sure is None else answer.only_sure):
@@ -505,17 +502,13 @@ class Engines:
             settings = settings.model_copy(update={"answer": sure})
         helping = models.query_model
         helper = None if helping is None else PromptHelper(helping, settings.llm.max_new_tokens)
-        condenser = Condenser(helper, ASIDE_S) if helper else Condenser()
         return Engine(
             corpus,
             embedder,
             reader,
             models.writers,
-            quoting,
             settings=settings,
             pipeline=self._pipeline(corpus, embedder, helping),
-            condenser=condenser,
-            planner=Planner(helper, ASIDE_S),
             helper=helper,
             writer=writer,
         )

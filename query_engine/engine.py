@@ -56,9 +56,10 @@ from query_engine.schema.source import Source
 from query_engine.schema.turn import Turn
 from query_engine.search import CorpusSearch
 from query_engine.synthesis.base import Synthesizer, Writer
+from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from query_engine.synthesis.fallback_chain import Answer, write
 from query_engine.synthesis.per_part import PerPartSynthesizer
-from query_engine.synthesis.quoting import NothingSynthesizer, QuotingSynthesizer
+from query_engine.synthesis.quoting import NothingSynthesizer
 from query_engine.understanding import Understanding
 from settings import VERSION, RetrievalSettings, Settings
 
@@ -82,11 +83,8 @@ class Engine:
         embedder: the model the corpus was built with.
         reader: reads passages, for the gate.
         models: who writes, in order: each is asked when the one before it failed.
-        quoting: answers where there is no model, or all of them failed.
         settings: retrieval options and the gate's threshold.
         pipeline: what is done before and after the search for leaves; nothing by default.
-        condenser: reads the conversation before a question; by words alone by default.
-        planner: takes apart questions that ask for several things; none by default.
         helper: asks the language model on the side; None where there is none.
         writer: by whom `models` were chosen; None: by the settings.
 
@@ -102,12 +100,9 @@ class Engine:
         embedder: BaseEmbedding,
         reader: LeafReader,
         models: Sequence[Writer],
-        quoting: Synthesizer,
         *,
         settings: Settings,
         pipeline: RetrievalPipeline | None = None,
-        condenser: Condenser | None = None,
-        planner: Planner | None = None,
         helper: PromptHelper | None = None,
         writer: str | None = None,
     ) -> None:
@@ -116,12 +111,12 @@ class Engine:
         self._embedder = embedder
         self.reader = reader
         self._models = tuple(models)
-        self._quoting = quoting
+        self._quoting = ExtractiveSynthesizer(reader)
         self._settings = settings
         self.pipeline = pipeline or RetrievalPipeline()
         self.search = CorpusSearch(corpus, embedder, settings.retrieval, self.pipeline)
-        self._understanding = Understanding(corpus, condenser or Condenser(), settings.answer)
-        self._planner = planner or Planner()
+        self._understanding = Understanding(corpus, Condenser(helper), settings.answer)
+        self._planner = Planner(helper)
         self.helper = helper
         self._writer = writer
 
@@ -330,7 +325,7 @@ class Engine:
             return NothingSynthesizer()
         if rows:
             return ListingSynthesizer(rows)
-        if gathering.parts and isinstance(self._quoting, QuotingSynthesizer):
+        if gathering.parts:
             return PerPartSynthesizer(self._quoting, gathering.parts)
         return self._quoting
 

@@ -14,8 +14,7 @@ from query_engine.schema.passage import DocumentKey, Passage
 from query_engine.text.markdown_escape import as_plain, as_text
 
 if TYPE_CHECKING:  # they load models' libraries, which a process that only opens does without
-    from query_engine.answerability.classifier import Confidence
-    from query_engine.answerability.part_coverage import PartEvidence
+    from query_engine.answerability.classifier import Confidence, PartEvidence
     from query_engine.question.condense import Condensed
     from query_engine.question.decompose import Plan
 
@@ -43,7 +42,7 @@ SHOWN_MERGES = 3
 
 def looking_back(turns: int) -> Step:
     """Say that the question is read together with what was said before."""
-    return Step("conversation", f"**Reading** the question with the {_count(turns, 'message')} before it.")
+    return Step("conversation", f"**Reading** the question with the {counted(turns, 'message')} before it.")
 
 
 def condensed(found: "Condensed") -> Step:
@@ -70,7 +69,7 @@ def about_collection(kind: str, documents: int) -> Step:
         "list": "its documents are listed from the catalogue",
         "count": "its documents are counted in the catalogue",
     }[kind]
-    return Step("collection", f"**A question about the collection** of {_count(documents, 'document')}: {told}.")
+    return Step("collection", f"**A question about the collection** of {counted(documents, 'document')}: {told}.")
 
 
 def remembered() -> Step:
@@ -86,7 +85,7 @@ def searching(question: str, corpus: str) -> Step:
 
 def waiting(questions: int) -> Step:
     """Say how many questions have to end before this one begins."""
-    return Step("wait", f"**Waiting** for {_count(questions, 'question')} that came before.")
+    return Step("wait", f"**Waiting** for {counted(questions, 'question')} that came before.")
 
 
 def out_of_time(fact: str) -> Step:
@@ -117,7 +116,7 @@ def found(passages: Sequence[Passage]) -> Iterator[Step]:
     by_document: dict[DocumentKey, list[Passage]] = {}
     for passage in passages:
         by_document.setdefault(passage.document, []).append(passage)
-    lines = [f"**Found {_count(len(passages), 'passage')} in {_count(len(by_document), 'document')}**:"]
+    lines = [f"**Found {counted(len(passages), 'passage')} in {counted(len(by_document), 'document')}**:"]
     shown = list(by_document.values())[:SHOWN_DOCUMENTS]
     lines += [f"- *{as_plain(group[0].title)}*: {_why(group)}" for group in shown]
     if len(by_document) > SHOWN_DOCUMENTS:
@@ -125,7 +124,7 @@ def found(passages: Sequence[Passage]) -> Iterator[Step]:
     yield Step("found", "\n".join(lines))
     merged = [passage for passage in passages if passage.merged]
     if merged:
-        lines = [f"**Merged** neighbouring matches into {_count(len(merged), 'larger passage')}:"]
+        lines = [f"**Merged** neighbouring matches into {counted(len(merged), 'larger passage')}:"]
         lines += [f"- *{as_plain(passage.title)}*: {passage.merged}" for passage in merged[:SHOWN_MERGES]]
         yield Step("merged", "\n".join(lines))
 
@@ -143,7 +142,7 @@ def covered(parts: "Sequence[PartEvidence]") -> Step:
     lines = [f"**Evidence for {sum(one.sufficient for one in parts)} of {len(parts)} parts**:"]
     lines += [
         f"- {_shortened(one.part)}: {'found' if one.sufficient else 'not enough'} "
-        f"({_count(len(one.passages), 'passage')}, confidence {one.confidence.value:.2f})"
+        f"({counted(len(one.passages), 'passage')}, confidence {one.confidence.value:.2f})"
         for one in parts
     ]
     return Step("plan", "\n".join(lines))
@@ -221,7 +220,8 @@ def _missing(confidence: "Confidence") -> str:
     return f" No passage mentions: {', '.join(confidence.missing[:5])}." if confidence.missing else ""
 
 
-def _count(number: int, noun: str) -> str:
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, in the plural unless it is 1."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 

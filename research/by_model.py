@@ -6,11 +6,10 @@ data: each is cut to one line, without the model's control tokens, and no instru
 
 import re
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 from errors import LLMError
 from query_engine.llms.helper import PromptHelper
-from query_engine.prompting.builder import PROMPTS
+from query_engine.prompting.builder import read_prompt
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.passage import Passage
 from query_engine.text.term_weights import TermWeights, question_weights
@@ -23,11 +22,6 @@ PASSAGES_SHARE = 0.6
 MIN_PASSAGE_TOKENS = 40
 MAX_NOTES = 3
 _BRACKETS = re.compile(r"[<>]")
-
-
-def read_prompt(name: str, folder: Path = PROMPTS) -> str:
-    """Return a prompt of `query_engine/prompting/prompts/`."""
-    return (folder / f"{name}.txt").read_text(encoding="utf-8").strip()
 
 
 class ModelReviewer:

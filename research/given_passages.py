@@ -7,8 +7,7 @@ Flow: `topic/` (a summary of what findings cite), `react.py` (another try of a m
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from query_engine.answerability.classifier import Confidence
-from query_engine.answerability.part_coverage import PartEvidence
+from query_engine.answerability.classifier import Confidence, PartEvidence
 from query_engine.retrieval.multi_part import Evidence, SearchContext
 from query_engine.schema.events import Step
 from query_engine.schema.passage import Passage

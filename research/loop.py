@@ -18,14 +18,12 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future, wait
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from queue import Empty, SimpleQueue
 
 from errors import OutOfTimeError, RagError
 from query_engine import steps as engine_steps
-from query_engine.answerability.classifier import Confidence
-from query_engine.answerability.part_coverage import PartEvidence
+from query_engine.answerability.classifier import Confidence, PartEvidence
 from query_engine.llms.helper import PromptHelper
 from query_engine.retrieval.multi_part import SearchContext, merge
 from query_engine.runtime.threads import POLL_S, start_thread
@@ -58,26 +56,14 @@ RESULTS = 10
 Tell = Callable[[Step], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Tools:
-    """What a loop works with. The functions block, and may be called from several threads at once.
-
-    Attributes:
-        search: finds passages for a query.
-        helper: asks the language model.
-    """
-
-    search: Search
-    helper: PromptHelper
-
-
 class Research:
     """The evidence for one question, gathered in rounds; an `Evidence` of `retrieval/multi_part.py`.
 
     Args:
         question: the whole one, as it is searched for.
         context: judges, and bounds passages and time.
-        tools: what to work with.
+        search: finds passages for a query; blocks, and is called from several threads at once.
+        helper: asks the language model.
 
     Attributes:
         parts: none; the rounds are about the whole question.
@@ -87,14 +73,14 @@ class Research:
 
     parts: Sequence[PartEvidence] = ()
 
-    def __init__(self, question: str, context: SearchContext, tools: Tools) -> None:
+    def __init__(self, question: str, context: SearchContext, search: Search, helper: PromptHelper) -> None:
         self.retrieval = Retrieval((), {})
         self._context = context
-        self._tools = tools
+        self._find = search
         self._notes = Notes(question)
         self._warnings: list[AnswerWarning] = []
         self._limit = context.deadline.for_stage(TIMEOUT_S)
-        self._helper: PromptHelper | None = tools.helper
+        self._helper: PromptHelper | None = helper
         self.stop = context.deadline.stop
 
     def steps(self) -> Iterator[Step]:
@@ -156,7 +142,7 @@ class Research:
         """Search for all queries at once; return this round's passages, best first."""
         tell(steps.searching(number, queries))
         self._notes.asked += queries
-        running = {query: start_thread(partial(self._tools.search, query, self._limit)) for query in queries}
+        running = {query: start_thread(partial(self._find, query, self._limit)) for query in queries}
         self._context.threads.extend(running.values())
         self._wait_for(running.values())
         for query, future in running.items():

@@ -17,7 +17,7 @@ from query_engine.retrieval.multi_part import Evidence, SearchContext
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.events import Event
 from query_engine.schema.retrieval_result import Retrieval
-from research.loop import Research, Tools
+from research.loop import Research
 from research.router import takes_rounds
 from research.schema import Engine, Search
 from settings import Settings
@@ -76,7 +76,7 @@ def _gather(inquiry: Inquiry, engine: Engine, search: Search | None, question: s
             context = replace(context, search=lambda one: search(one, context.deadline))
         return engine.one_pass(question, context)
     if inquiry.mode == "agent" or takes_rounds(question, helper, context.deadline):
-        return Research(question, context, Tools(search or partial(_search, engine, inquiry), helper))
+        return Research(question, context, search or partial(_search, engine, inquiry), helper)
     return engine.one_pass(question, context)
 
 

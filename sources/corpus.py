@@ -15,7 +15,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from hashlib import sha256
 from typing import Protocol
 from urllib.parse import urlsplit
 
@@ -24,6 +23,7 @@ from index.documents.store import Document
 from ingestion.reading.fields import web_address
 from ingestion.reading.text import clean_body, one_line
 from query_engine.engine import Engine
+from query_engine.given_documents.corpus import DistinctDocuments
 from query_engine.inquiry import Inquiry
 from query_engine.runtime.deadline import Deadline
 from query_engine.runtime.threads import side_by_side
@@ -78,30 +78,6 @@ class Fetched:
     skipped: int = 0
     warnings: tuple[AnswerWarning, ...] = ()
     error: SourceError | None = None
-
-
-class DistinctDocuments:
-    """Keeps texts from being read twice, and gives names that are not taken."""
-
-    def __init__(self) -> None:
-        self._texts: set[bytes] = set()
-        self._names: set[str] = set()
-
-    def take(self, document: Document) -> Document | None:
-        """Return a document under a name that no other has, or None if its text was taken before.
-
-        White space does not make a text another one.
-        """
-        digest = sha256("".join(document.text.split()).encode()).digest()
-        if digest in self._texts:
-            return None
-        self._texts.add(digest)
-        name, number = document.doc_id, 1
-        while name in self._names:
-            number += 1
-            name = f"{document.doc_id} ({number})"
-        self._names.add(name)
-        return replace(document, doc_id=name)
 
 
 class SourceCorpus:

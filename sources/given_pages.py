@@ -19,6 +19,7 @@ from ingestion.reading.text import one_line
 from query_engine import steps as engine_steps
 from query_engine.answer_stream import answer_stream
 from query_engine.engine import Engine
+from query_engine.given_documents.corpus import DistinctDocuments
 from query_engine.inquiry import Inquiry
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.answer_warning import AnswerWarning
@@ -26,7 +27,7 @@ from query_engine.schema.events import Event
 from query_engine.synthesis.fallback_chain import Answer
 from settings import Settings
 from sources import corpus, steps
-from sources.corpus import DistinctDocuments, DocumentEngines, add_in_time
+from sources.corpus import DocumentEngines, add_in_time
 
 NAME = "given pages"
 SHOWN_TITLE_CHARS = 300

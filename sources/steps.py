@@ -7,6 +7,7 @@ escaped. Decides nothing.
 from collections.abc import Iterator, Sequence
 
 from query_engine.schema.events import Step
+from query_engine.steps import counted
 from query_engine.text.markdown_escape import as_plain, as_text
 from sources.corpus import Fetched
 
@@ -22,9 +23,9 @@ def fetched(found: Sequence[Fetched]) -> Iterator[Step]:
     """Say what came of each source."""
     for one in found:
         if one.error is None:
-            counts = [f"**{_count(len(one.pages), 'page')}** from *{one.source}*"]
-            counts += [f"{_count(one.repeated, 'page')} that came before"] if one.repeated else []
-            counts += [f"{_count(one.skipped, 'broken record')} skipped"] if one.skipped else []
+            counts = [f"**{counted(len(one.pages), 'page')}** from *{one.source}*"]
+            counts += [f"{counted(one.repeated, 'page')} that came before"] if one.repeated else []
+            counts += [f"{counted(one.skipped, 'broken record')} skipped"] if one.skipped else []
             shown = [
                 f"- {as_plain(page.title)}: {as_text(page.url or page.doc_id)}" for page in one.pages[:SHOWN_PAGES]
             ]
@@ -37,14 +38,10 @@ def fetched(found: Sequence[Fetched]) -> Iterator[Step]:
 
 def reading(pages: int) -> Step:
     """Say that the pages of the question are read."""
-    return Step("search", f"**Reading** the {_count(pages, 'page')} that came with the question.")
+    return Step("search", f"**Reading** the {counted(pages, 'page')} that came with the question.")
 
 
 def read(pages: int, notes: Sequence[str]) -> Step:
     """Say how many of them can be read, and what is left out."""
-    told = f"**{_count(pages, 'page')}** can be read{':' if notes else '.'}"
+    told = f"**{counted(pages, 'page')}** can be read{':' if notes else '.'}"
     return Step("found", "\n".join([told, *(f"- {as_text(note)}" for note in notes)]))
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

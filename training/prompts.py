@@ -16,7 +16,7 @@ from eval.cases import BadCasesError, Text
 from eval.questions.files import first_fault, text_lines
 from query_engine.llms.base import has_system, without_system
 from query_engine.llms.local import TEMPLATE_OPTIONS
-from query_engine.prompting.builder import PROMPTS, PromptBuilder
+from query_engine.prompting.builder import PromptBuilder, read_prompt
 from query_engine.schema.passage import Passage
 from query_engine.schema.source import Source
 from settings import Settings
@@ -58,7 +58,7 @@ def encoded(rows: Sequence[Row], tokenizer: Any, settings: Settings, max_tokens:
         return str(tokenizer.apply_chat_template(chat, tokenize=False, add_generation_prompt=True, **TEMPLATE_OPTIONS))
 
     hears_system = has_system(templated)
-    declined = (PROMPTS / "abstention.txt").read_text(encoding="utf-8").strip()
+    declined = read_prompt("abstention")
     for row in rows:
         answer = f"{row.answer or declined}{tokenizer.eos_token}"
         builder = PromptBuilder(

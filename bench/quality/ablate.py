@@ -27,7 +27,6 @@ from query_engine.reader.leaves import stored_documents
 from query_engine.reader.model import PassageReader, PassageText, Scores, shipped_reader
 from query_engine.reader.reading import LeafReader
 from query_engine.schema.retrieval_result import Retrieval
-from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from settings import RetrievalSettings, Settings
 
 # Enough for the windows of several hundred questions, 12 kB each.
@@ -118,8 +117,7 @@ def open_switchable(data_set: DataSet, settings: Settings) -> Iterator[Open]:
             documents = stored_documents(corpus.documents)
             # Not shared: a reader caches readings, which depend on the part that is off.
             reader = LeafReader(known, documents, corpus.lexical_index, embedder)
-            quoting = ExtractiveSynthesizer(reader)
-            engine = Engine(corpus, embedder, reader, (), quoting, settings=other, pipeline=whole.pipeline)
+            engine = Engine(corpus, embedder, reader, (), settings=other, pipeline=whole.pipeline)
             remember_search(engine, {} if search_again else found)
             return streaming(OURS, engine.stream, stored_text(engine))
 

@@ -16,8 +16,7 @@ from query_engine.answerability.classifier import Classifier
 from query_engine.collection import answers
 from query_engine.reader import leaves, reading, units, window
 from query_engine.retrieval import fusion, hybrid
-from query_engine.retrieval.fusion import Candidates, Scorer
-from query_engine.schema.hit import LeafHit
+from query_engine.retrieval.fusion import Scorer
 from settings import Settings
 
 UNIT_WEIGHTS = ("SCORE_WEIGHT", "LEAF_WEIGHT", "RANK_WEIGHT", "SIMILARITY_WEIGHT", "WORDS_WEIGHT")
@@ -145,14 +144,7 @@ def _set(owner: Any, name: str, value: Any) -> Change:
 
 def _unweighted(scorer: Scorer) -> Change:
     """Return a change that sets one fusion weight to 0; several such changes add up."""
-
-    def without(score: Callable[..., list[LeafHit]]) -> Callable[..., list[LeafHit]]:
-        def scored(found: Candidates, weights: Any = fusion.WEIGHTS) -> list[LeafHit]:
-            return score(found, {**weights, scorer: 0.0})
-
-        return scored
-
-    return hybrid, "score_leaves", without
+    return fusion, "WEIGHTS", lambda weights: {**weights, scorer: 0.0}
 
 
 def _at_its_mean(feature: str) -> Change:

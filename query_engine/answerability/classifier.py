@@ -8,10 +8,9 @@ whether an answer is likely to be there, not what it is.
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
 
@@ -44,6 +43,23 @@ class Confidence:
     similarity: float
     coverage: float
     missing: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PartEvidence:
+    """What was found for one part of a question, and whether that covers it.
+
+    Attributes:
+        part: what was searched for.
+        passages: best first.
+        confidence: the gate's judgement of them, so that what is sufficient for a question is so for its parts.
+        sufficient: whether it is high enough.
+    """
+
+    part: str
+    passages: tuple[Passage, ...]
+    confidence: Confidence
+    sufficient: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,15 +98,11 @@ class Classifier:
         )
         return 1 / (1 + math.exp(-logit))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON-ready values."""
-        return asdict(self)
-
 
 @cache
-def read_classifier(path: Path = SHIPPED) -> Classifier:
-    """Read a classifier from its JSON file, the shipped one by default."""
-    stored = json.loads(path.read_text(encoding="utf-8"))
+def read_classifier() -> Classifier:
+    """Read the shipped classifier from its JSON file."""
+    stored = json.loads(SHIPPED.read_text(encoding="utf-8"))
     return Classifier(stored["bias"], tuple(Weight(**row) for row in stored["weights"]))
 
 

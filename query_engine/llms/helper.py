@@ -84,11 +84,7 @@ class PromptHelper:
         except Exception as error:
             # The caller can do without the reply.
             logger.exception("The language model failed in an unforeseen way")
-            raise LLMError(
-                "The language model failed in an unforeseen way.",
-                "The service's log says what happened; please report it.",
-                code="llm_unforeseen",
-            ) from error
+            raise LLMError.unforeseen("The language model") from error
 
     def _asked(self, prompt: str, deadline: Deadline, *, one_line: bool, on_thought: Callable[[str], None]) -> str:
         reply, text = Reply(), ""

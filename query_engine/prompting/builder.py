@@ -40,6 +40,11 @@ LEAST_TURN_TOKENS = 64
 RANKED = "short"
 
 
+def read_prompt(name: str) -> str:
+    """Return a prompt of `prompts/`."""
+    return (PROMPTS / f"{name}.txt").read_text(encoding="utf-8").strip()
+
+
 @dataclass(frozen=True, slots=True)
 class Prompt:
     """What a model is asked.
@@ -80,9 +85,9 @@ class PromptBuilder:
         self._count = count_tokens
         self._defused = ControlTokens(control_tokens).defuse
         self._ranked = style == RANKED
-        instructions, _, self._question = _read(style).partition("\n\n")
-        self._abstention = _read("abstention")
-        self._client = _read("client")
+        instructions, _, self._question = read_prompt(style).partition("\n\n")
+        self._abstention = read_prompt("abstention")
+        self._client = read_prompt("client")
         self._instructions = instructions.replace("{abstention}", self._abstention)
 
     def room_chars(self, turns: Sequence[Turn] = ()) -> int:
@@ -170,7 +175,3 @@ class PromptBuilder:
 
 def _chars(passages: Iterable[Passage]) -> int:
     return sum(len(passage.text) for passage in passages)
-
-
-def _read(name: str) -> str:
-    return (PROMPTS / f"{name}.txt").read_text(encoding="utf-8").strip()

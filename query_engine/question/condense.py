@@ -16,8 +16,8 @@ from typing import Literal
 
 from errors import LLMError, OutOfTimeError
 from index.lexical.tantivy_index import search_words
-from query_engine.llms.helper import PromptHelper
-from query_engine.prompting.builder import PROMPTS
+from query_engine.llms.helper import ASIDE_S, PromptHelper
+from query_engine.prompting.builder import read_prompt
 from query_engine.prompting.conversation import last
 from query_engine.question.validation import MAX_WORDED_CHARS
 from query_engine.runtime.deadline import Deadline
@@ -80,12 +80,10 @@ class Condenser:
 
     Args:
         asker: asks the language model; None leaves it to the words.
-        timeout_s: longest wait for the model.
     """
 
-    def __init__(self, asker: PromptHelper | None = None, timeout_s: float = 10) -> None:
+    def __init__(self, asker: PromptHelper | None = None) -> None:
         self._asker = asker
-        self._timeout_s = timeout_s
 
     def condense(self, turns: Sequence[Turn], question: str, deadline: Deadline | None = None) -> Condensed:
         """Return the question as it can be asked without the turns before it; blocks.
@@ -105,13 +103,13 @@ class Condenser:
         return Condensed(rewritten, "unchanged" if rewritten == question else "model")
 
     def _rewritten(self, asker: PromptHelper, turns: Sequence[Turn], question: str, deadline: Deadline | None) -> str:
-        limit = Deadline(self._timeout_s) if deadline is None else deadline.for_stage(self._timeout_s)
+        limit = Deadline(ASIDE_S) if deadline is None else deadline.for_stage(ASIDE_S)
         room_tokens = asker.prompt_tokens // TURN_SHARE
         conversation = [
             f"{turn.role.title()}: {asker.quoted(without_citations(turn.text).replace('**', ''), room_tokens)}"
             for turn in last(turns)
         ]
-        template = (PROMPTS / "condense.txt").read_text(encoding="utf-8").strip()
+        template = read_prompt("condense")
         asked = asker.quoted(question, room_tokens * 2)
         reply = asker.ask(template.format(conversation="\n".join(conversation), question=asked), limit, one_line=True)
         line = reply.strip().splitlines()[0]

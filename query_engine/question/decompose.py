@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from errors import RagError
 from index.lexical.language import plain_language
-from query_engine.llms.helper import PromptHelper
+from query_engine.llms.helper import ASIDE_S, PromptHelper
 from query_engine.llms.reply import listed
 from query_engine.question.sides import sides
 from query_engine.runtime.deadline import Deadline
@@ -77,12 +77,10 @@ class Planner:
 
     Args:
         asker: asks the language model.
-        timeout_s: longest wait for the model.
     """
 
-    def __init__(self, asker: PromptHelper | None = None, timeout_s: float = 10) -> None:
+    def __init__(self, asker: PromptHelper | None = None) -> None:
         self._asker = asker
-        self._timeout_s = timeout_s
 
     def plan(self, question: str, deadline: Deadline | None = None, found: Sequence[Passage] = ()) -> Plan:
         """Return how to look the question up; asks the model, and so blocks, only where a wording may help.
@@ -98,7 +96,7 @@ class Planner:
         language = other_language(question, found)
         if not (language or may_be_several(question)):
             return ONE_PASS
-        limit = Deadline(self._timeout_s) if deadline is None else deadline.for_stage(self._timeout_s)
+        limit = Deadline(ASIDE_S) if deadline is None else deadline.for_stage(ASIDE_S)
         try:
             quoted = self._asker.quoted(question, self._asker.prompt_tokens // 2)
             if language:

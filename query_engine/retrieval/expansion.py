@@ -21,6 +21,7 @@ from query_engine.question.validation import MAX_WORDED_CHARS
 from query_engine.retrieval.steering import embedding_of
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.query import Query, Vector
+from query_engine.text.term_weights import TermWeights
 from settings import Settings
 
 WORDINGS = 3
@@ -35,14 +36,6 @@ Question: {question}
 Paragraph:"""
 # About the length of a leaf.
 MAX_PASSAGE_CHARS = 1000
-
-
-class Words(Protocol):
-    """What of the word index is needed."""
-
-    def query_terms(self, question: str) -> list[str]:
-        """Return the distinct terms of a question that are worth searching."""
-        ...
 
 
 class Expansion(Protocol):
@@ -82,16 +75,14 @@ class MultiQuery:
         asker: asks the model.
         embedder: of the corpus.
         words: of the corpus.
-        timeout_s: longest wait for the model.
     """
 
     name = "multi_query"
 
-    def __init__(self, asker: PromptHelper, embedder: BaseEmbedding, words: Words, timeout_s: float = ASIDE_S) -> None:
+    def __init__(self, asker: PromptHelper, embedder: BaseEmbedding, words: TermWeights) -> None:
         self._asker = asker
         self._embedder = embedder
         self._words = words
-        self._timeout_s = timeout_s
 
     def expand(self, query: Query) -> Query:
         """Return the query with the mean of all embeddings, and of all term weights.
@@ -101,7 +92,7 @@ class MultiQuery:
             OutOfTimeError: it took too long.
         """
         question = self._asker.quoted(query.text, self._asker.prompt_tokens // 2)
-        reply = self._asker.ask(REPHRASE.format(question=question), query.limit(self._timeout_s))
+        reply = self._asker.ask(REPHRASE.format(question=question), query.limit(ASIDE_S))
         wordings = parse_wordings(reply, query.text)
         if not wordings:
             raise LLMError("The language model wrote no other wording of the question.", "Use a larger model.")
@@ -125,15 +116,13 @@ class Hyde:
     Args:
         asker: asks the model.
         embedder: of the corpus.
-        timeout_s: longest wait for the model.
     """
 
     name = "hyde"
 
-    def __init__(self, asker: PromptHelper, embedder: BaseEmbedding, timeout_s: float = ASIDE_S) -> None:
+    def __init__(self, asker: PromptHelper, embedder: BaseEmbedding) -> None:
         self._asker = asker
         self._embedder = embedder
-        self._timeout_s = timeout_s
 
     def expand(self, query: Query) -> Query:
         """Return the query with the mean of both embeddings.
@@ -143,7 +132,7 @@ class Hyde:
             OutOfTimeError: it took too long.
         """
         question = self._asker.quoted(query.text, self._asker.prompt_tokens // 2)
-        passage = self._asker.ask(MAKE_UP.format(question=question), query.limit(self._timeout_s))
+        passage = self._asker.ask(MAKE_UP.format(question=question), query.limit(ASIDE_S))
         made_up = np.asarray(self._embedder.get_text_embedding(passage[:MAX_PASSAGE_CHARS]), np.float32)
         return replace(query, embedding=mean_direction([embedding_of(query, self._embedder), made_up]))
 

@@ -80,14 +80,13 @@ class Candidates:
     multilingual: bool = False
 
 
-def score_leaves(found: Candidates, weights: Mapping[Scorer, float] = WEIGHTS) -> list[LeafHit]:
+def score_leaves(found: Candidates) -> list[LeafHit]:
     """Return every leaf that was found, and those between two found ones, best first.
 
     A leaf that the dense search did not bring counts as near as the furthest one that it did: it is no nearer.
 
     Args:
         found: what the searches brought.
-        weights: of the scorers.
 
     Returns:
         Hits whose `scores` hold every scorer's known value, but `dense` and `lexical` as the searches gave them, and
@@ -99,7 +98,7 @@ def score_leaves(found: Candidates, weights: Mapping[Scorer, float] = WEIGHTS) -
     hits = []
     for name, place in [*evidence.found.items(), *evidence.between().items()]:
         values = evidence.of(place)
-        total = _total(values, weights)
+        total = sum([WEIGHTS[scorer] * value for scorer, value in values.items()])
         shown: dict[str, float] = {scorer: value for scorer, value in values.items() if scorer not in ranks}
         shown |= {search: scores[name] for search, scores in searches if name in scores}
         places = {search: of[name] for search, of in ranks.items() if name in of}
@@ -125,10 +124,6 @@ def leaf_values(found: Candidates) -> dict[str, dict[Scorer, float]]:
     """Return what is weighed for every leaf that was found; nothing for scorers whose search was not asked."""
     evidence = _Evidence(found)
     return {name: evidence.of(place) for name, place in evidence.found.items()}
-
-
-def _total(values: Mapping[Scorer, float], weights: Mapping[Scorer, float]) -> float:
-    return sum([weights[scorer] * value for scorer, value in values.items()])
 
 
 def fuse_plainly(found: Candidates, dense_share: float) -> list[LeafHit]:

@@ -17,8 +17,7 @@ from operator import attrgetter
 from typing import Any, Protocol
 
 from query_engine import steps
-from query_engine.answerability.classifier import Confidence
-from query_engine.answerability.part_coverage import PartEvidence
+from query_engine.answerability.classifier import Confidence, PartEvidence
 from query_engine.question.decompose import Plan
 from query_engine.question.identifiers import identifiers
 from query_engine.runtime.deadline import Deadline

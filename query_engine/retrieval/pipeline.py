@@ -10,12 +10,11 @@ from dataclasses import dataclass, field, replace
 
 from errors import SettingsError
 from query_engine.retrieval.expansion import Expansion, expand
-from query_engine.retrieval.reranking.base import Reranker, rerank
+from query_engine.retrieval.reranking.base import Reranking
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.hit import LeafHit
 from query_engine.schema.query import Query
 from query_engine.schema.retrieval_result import ms_since
-from settings import RerankSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,23 +30,6 @@ class RefinedHits:
     hits: list[LeafHit]
     warnings: tuple[AnswerWarning, ...] = ()
     timings_ms: dict[str, float] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Reranking:
-    """How leaves are reranked.
-
-    Attributes:
-        reranker: judges.
-        texts_of: node ids -> the texts it reads, in the same order.
-        options: pool, time limit, threshold.
-        query: asked of the reranker instead of the question; None asks the question.
-    """
-
-    reranker: Reranker
-    texts_of: Callable[[Sequence[str]], list[str]]
-    options: RerankSettings
-    query: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +62,8 @@ class RetrievalPipeline:
         _check_wanted(query, "after the search")
         if by := self.reranking:
             started = time.perf_counter()
-            limit = query.limit(by.options.timeout_s)
-            reranked = rerank(query.text, hits, by.reranker, by.texts_of, by.options, query=by.query, deadline=limit)
-            hits = reranked.hits
-            warnings += [reranked.warning] if reranked.warning else []
+            hits, warning = by.reorder(query.text, hits, query.limit(by.options.timeout_s))
+            warnings += [warning] if warning else []
             timings_ms["rerank"] = ms_since(started)
         return RefinedHits(hits, tuple(warnings), timings_ms)
 

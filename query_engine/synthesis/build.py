@@ -17,7 +17,6 @@ from pydantic import SecretStr
 
 from errors import RagError, SettingsError
 from query_engine.llms.base import LoadedModel
-from query_engine.synthesis.health import MonitoredSynthesizer
 from settings import LLMSettings, Settings
 
 if TYPE_CHECKING:
@@ -43,12 +42,12 @@ class OnDemand:
         loaded: what `load` returned; None before.
     """
 
-    def __init__(self, load: Callable[[], tuple[MonitoredSynthesizer, LoadedModel]]) -> None:
+    def __init__(self, load: "Callable[[], tuple[GenerativeSynthesizer, LoadedModel]]") -> None:
         self._load = load
         self._loading = threading.Lock()
-        self.loaded: tuple[MonitoredSynthesizer, LoadedModel] | None = None
+        self.loaded: tuple[GenerativeSynthesizer, LoadedModel] | None = None
 
-    def get(self) -> tuple[MonitoredSynthesizer, LoadedModel]:
+    def get(self) -> "tuple[GenerativeSynthesizer, LoadedModel]":
         """Return what `load` returns; blocks while it loads.
 
         Raises:
@@ -70,7 +69,7 @@ class LanguageModels:
         helps_all: whether the query model helps every writer; if not, a chosen one helps itself.
     """
 
-    writers: tuple[MonitoredSynthesizer, ...] = ()
+    writers: "tuple[GenerativeSynthesizer, ...]" = ()
     query_model: LoadedModel | None = None
     named: Mapping[str, OnDemand] = field(default_factory=dict)
     helps_all: bool = False
@@ -215,7 +214,7 @@ def build_synthesizer(settings: Settings, model: LoadedModel) -> "GenerativeSynt
         style=settings.llm.prompt,
     )
     llm = settings.llm
-    return GenerativeSynthesizer(llm.provider, model.label, model.llm, prompts, max_words=llm.max_words)
+    return GenerativeSynthesizer(llm.provider, model.llm, prompts, max_words=llm.max_words)
 
 
 def other_model(llm: LLMSettings, name: str) -> LLMSettings:
@@ -238,13 +237,13 @@ def other_model(llm: LLMSettings, name: str) -> LLMSettings:
     )
 
 
-def _load(settings: Settings, llm: LLMSettings) -> tuple[MonitoredSynthesizer, LoadedModel]:
+def _load(settings: Settings, llm: LLMSettings) -> "tuple[GenerativeSynthesizer, LoadedModel]":
     from query_engine.llms.build import build_model  # noqa: PLC0415  # quoting needs no model
 
     of_one = settings.model_copy(update={"llm": llm})
     model = build_model(of_one)
     logger.info("Answers can be written by %s", model.label)
-    return MonitoredSynthesizer(build_synthesizer(of_one, model)), model
+    return build_synthesizer(of_one, model), model
 
 
 def _unasked(llm: LLMSettings) -> list[LLMSettings]:

@@ -244,11 +244,7 @@ def _by_model(model: Writer, answer: Answer, limit: Deadline) -> Generator[Event
         return OutOfTimeError(TOO_SLOW.format(synthesizer=model.name), "Raise RAG_ANSWER__DEADLINE_S.")
     except Exception:
         logger.exception("The %s synthesizer failed in an unforeseen way", model.name)
-        return LLMError(
-            f"The {model.name} synthesizer failed in an unforeseen way.",
-            "The service's log says what happened; please report it.",
-            code="llm_unforeseen",
-        )
+        return LLMError.unforeseen(f"The {model.name} synthesizer")
     finally:
         pieces.stop()
     return None

@@ -2,7 +2,8 @@
 
 Flow: engine (sources) -> prompt -> language model -> reply without reasoning -> `source_list.py` -> `cited_text.py` ->
 **here** -> pieces of text with `[n]`. Thoughts become steps; a decline is handed over whole. Works with any LlamaIndex
-LLM; how one is built, stopped and timed out is `llms/`.
+LLM; how one is built, stopped and timed out is `llms/`. It remembers how the last answer went: `Engines.status` reads
+that, so a health probe learns the model's state without using it.
 """
 
 import threading
@@ -12,6 +13,7 @@ from functools import partial
 
 from llama_index.core.llms import LLM
 
+from errors import LLMError
 from query_engine import steps
 from query_engine.llms.base import said
 from query_engine.llms.reply import LengthReached, Reply, nothing_written
@@ -36,17 +38,18 @@ class GenerativeSynthesizer:
 
     Args:
         name: the provider.
-        label: the model, for people.
         llm: any LlamaIndex LLM; closing its stream must stop it.
         prompts: made for this model's context window.
         max_words: of an answer; None sets no limit.
+
+    Attributes:
+        ready: False after a failure, until the next success.
+        reason: what was last seen, as a sentence.
     """
 
-    def __init__(
-        self, name: str, label: str, llm: LLM, prompts: PromptBuilder, *, max_words: int | None = None
-    ) -> None:
+    def __init__(self, name: str, llm: LLM, prompts: PromptBuilder, *, max_words: int | None = None) -> None:
         self.name = name
-        self.label = label
+        self.ready, self.reason = True, "Loaded, not used yet."
         self._llm = llm
         self._prompts = prompts
         self._max_words = max_words
@@ -73,6 +76,25 @@ class GenerativeSynthesizer:
         Raises:
             LLMError: the model failed or wrote nothing.
         """
+        try:
+            yield from self._written(question, sources, citations, stop, turns, manner)
+        except LLMError as error:
+            self.ready, self.reason = False, f"The last answer failed: {error.fact}"
+            raise
+        except Exception as error:
+            self.ready, self.reason = False, f"The last answer failed in an unforeseen way: {type(error).__name__}."
+            raise
+        self.ready, self.reason = True, "The last answer succeeded."
+
+    def _written(  # noqa: PLR0917
+        self,
+        question: str,
+        sources: Sequence[Source],
+        citations: Citations,
+        stop: threading.Event,
+        turns: Sequence[Turn],
+        manner: Manner,
+    ) -> Iterator[Piece]:
         if stop.is_set():
             return
         prompt = self._prompts.build(question, sources, turns, manner.instructions)

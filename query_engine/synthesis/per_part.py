@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from index.lexical.language import question_language
 from query_engine import steps
-from query_engine.answerability.part_coverage import PartEvidence
+from query_engine.answerability.classifier import PartEvidence
 from query_engine.schema.citations import Citations
 from query_engine.schema.passage import Passage
 from query_engine.synthesis.quoting import BETWEEN_QUOTES, Quote, QuotingSynthesizer

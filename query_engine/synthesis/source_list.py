@@ -7,6 +7,7 @@ back, until it is clear that nothing follows them.
 import re
 from collections.abc import Sequence
 
+from query_engine.reader.window import FENCES
 from query_engine.schema.source import Source
 from query_engine.text.words import WORD
 
@@ -14,7 +15,6 @@ _LISTED = re.compile(r"[ \t]*(?:[-*+•] +|\d{1,3}[.)] +)?(?:\[\^?(\d{1,3})\]:?|
 _LISTED_BEGUN = re.compile(r"[ \t]*(?:[-*+•] *|\d{1,3}[.)]? *)?(?:[\[【]\^?\d{0,3})?")
 _TITLES = ("sources", "references", "citations", "quellen", "références", "fuentes", "referencias", "fonti")
 _TITLE = re.compile(r"[\s#*_]*+([^\W_]*+)[\s:*_]*+")
-_FENCES = ("```", "~~~")
 
 
 class WithoutSourceList:
@@ -53,7 +53,7 @@ class WithoutSourceList:
             if self._at_start:
                 if not whole and line.strip() in {"`", "``", "~", "~~"}:
                     break
-                self._in_code ^= line.lstrip().startswith(_FENCES)
+                self._in_code ^= line.lstrip().startswith(FENCES)
                 if not self._in_code and whole and self._is_listed(line):
                     self._held += line
                     self._buffer = self._buffer[len(line) :]

@@ -7,14 +7,12 @@ WORD = re.compile(r"\w+")
 MARK = re.compile(r"\[(\d{1,3})\]")
 
 
-def first_words(text: str, words: int | None) -> str:
+def first_words(text: str, words: int) -> str:
     """Return the text up to the end of its n-th word; words stand between white space.
 
     Args:
         text: any.
-        words: at least 0; None returns the whole text.
+        words: at least 0.
     """
-    if words is None:
-        return text
     beyond = text.split(None, words)[words:]
     return text[: len(text) - len(beyond[0])].rstrip() if beyond else text

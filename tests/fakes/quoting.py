@@ -7,7 +7,6 @@ from pathlib import Path
 from query_engine.engine import Engine
 from query_engine.inquiry import Inquiry
 from query_engine.schema.events import Done
-from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from settings import Settings
 from tests.fakes.corpora import make_corpus
 from tests.fakes.embedding import WordHashEmbedding
@@ -19,7 +18,7 @@ def quoting_engine(folder: Path, texts: Mapping[str, str]) -> Iterator[Engine]:
     """Yield an engine over these texts, by document id, in a corpus in `folder`."""
     corpus = make_corpus(folder, dict(texts), WordHashEmbedding())
     reader = a_leaf_reader(corpus)
-    yield Engine(corpus, WordHashEmbedding(), reader, (), ExtractiveSynthesizer(reader), settings=Settings())
+    yield Engine(corpus, WordHashEmbedding(), reader, (), settings=Settings())
     corpus.close()
 
 

@@ -8,6 +8,7 @@ import json
 import random
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -69,7 +70,7 @@ def train_gate(data_sets: Sequence[DataSet], settings: Settings, *, write: bool)
     threshold = settings.answer.min_confidence
     page = report(examples, FEATURES, threshold)
     if write:
-        stored = train(examples, FEATURES).to_dict()
+        stored = asdict(train(examples, FEATURES))
         trained_on = {"sets": [data_set.name for data_set in data_sets], "examples": len(examples), "prior": PRIOR}
         classifier.SHIPPED.write_text(json.dumps({**stored, "trained_on": trained_on}, indent=1) + "\n")
         REPORT.write_text(page + "\n")

@@ -40,68 +40,53 @@ class Reranker(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Reranked:
-    """The outcome.
+class Reranking:
+    """How leaves are reranked.
 
     Attributes:
-        hits: leaves, best first.
-        warning: what a reader must know where the order is still the search's; None otherwise.
-    """
-
-    hits: list[LeafHit]
-    warning: AnswerWarning | None = None
-
-
-def rerank(
-    question: str,
-    hits: Sequence[LeafHit],
-    reranker: Reranker,
-    texts_of: Callable[[Sequence[str]], list[str]],
-    options: RerankSettings,
-    *,
-    query: str | None = None,
-    deadline: Deadline | None = None,
-) -> Reranked:
-    """Reorder the first `pool_k` hits; those behind them follow in their order.
-
-    The pool's fused scores are reassigned by the new rank: merging weighs leaves by their scores, and is tuned to
-    how those of a search fall. A hit's own fused score and rank are noted as `search`, beside the reranker's.
-
-    Args:
-        question: the user's.
-        hits: best first, with their fused scores.
         reranker: judges.
-        texts_of: node ids -> the texts to judge, in the same order.
+        texts_of: node ids -> the texts it reads, in the same order.
         options: pool, time limit, and what is dropped: with `min_score` all leaves that did not score more than that,
             and those that were not judged.
-        query: asked instead of the question.
-        deadline: the time limit where it is not the options' own.
-
-    Returns:
-        New hits; those given are not changed.
+        query: asked of the reranker instead of the question; None asks the question.
     """
-    pool, rest = list(hits[: options.pool_k]), list(hits[options.pool_k :])
-    if not pool:
-        return Reranked([])
-    deadline = deadline or Deadline(options.timeout_s)
-    try:
-        scores = reranker.score(query or question, texts_of([hit.node_id for hit in pool]), deadline)
-    except RagError as error:
-        return Reranked(list(hits), skipped(reranker.name, error))
-    order = sorted(range(len(pool)), key=lambda i: -scores[i])
-    best = [
-        replace(
-            pool[i],
-            score=pool[rank].score,
-            scores={**pool[i].scores, BEFORE: pool[i].score, reranker.name: scores[i]},
-            ranks={**pool[i].ranks, BEFORE: i + 1, reranker.name: rank + 1},
-        )
-        for rank, i in enumerate(order)
-        if options.min_score is None or scores[i] > options.min_score
-    ]
-    return Reranked([*best, *rest] if options.min_score is None else best)
 
+    reranker: Reranker
+    texts_of: Callable[[Sequence[str]], list[str]]
+    options: RerankSettings
+    query: str | None = None
 
-def skipped(name: str, error: RagError) -> AnswerWarning:
-    """Return the warning that a reranker was left out."""
-    return AnswerWarning("rerank_skipped", f"The {name} reranker was skipped, the order is the search's. {error}")
+    def reorder(
+        self, question: str, hits: Sequence[LeafHit], deadline: Deadline
+    ) -> tuple[list[LeafHit], AnswerWarning | None]:
+        """Return the hits with the first `pool_k` reordered, and a warning where the order is still the search's.
+
+        The pool's fused scores are reassigned by the new rank: merging weighs leaves by their scores, and is tuned to
+        how those of a search fall. A hit's own fused score and rank are noted as `search`, beside the reranker's.
+
+        Args:
+            question: the user's.
+            hits: best first, with their fused scores; they are not changed.
+            deadline: the time limit.
+        """
+        pool, rest = list(hits[: self.options.pool_k]), list(hits[self.options.pool_k :])
+        if not pool:
+            return [], None
+        name, least = self.reranker.name, self.options.min_score
+        try:
+            scores = self.reranker.score(self.query or question, self.texts_of([hit.node_id for hit in pool]), deadline)
+        except RagError as error:
+            text = f"The {name} reranker was skipped, the order is the search's. {error}"
+            return list(hits), AnswerWarning("rerank_skipped", text)
+        order = sorted(range(len(pool)), key=lambda i: -scores[i])
+        best = [
+            replace(
+                pool[i],
+                score=pool[rank].score,
+                scores={**pool[i].scores, BEFORE: pool[i].score, name: scores[i]},
+                ranks={**pool[i].ranks, BEFORE: i + 1, name: rank + 1},
+            )
+            for rank, i in enumerate(order)
+            if least is None or scores[i] > least
+        ]
+        return ([*best, *rest] if least is None else best), None

@@ -20,8 +20,6 @@ logger = logging.getLogger(__name__)
 
 # Passages that a language model ranks in one call; the next call keeps half of them.
 WINDOW = 10
-# Passages in a request to a server: the limit that text-embeddings-inference has by default.
-BATCH_TEXTS = 32
 
 
 class Unavailable:
@@ -94,7 +92,7 @@ def _served(options: RerankSettings) -> Reranker:
     from query_engine.retrieval.reranking import server  # noqa: PLC0415  # httpx takes its time
 
     reranker = server.TEIReranker if options.method == "tei" else server.ServerReranker
-    return reranker(base_url, options.model or "", key, BATCH_TEXTS)
+    return reranker(base_url, options.model or "", key)
 
 
 def _listwise(settings: Settings, model: LoadedModel | None) -> Reranker:

@@ -15,6 +15,7 @@ from sentence_transformers import CrossEncoder
 from errors import ModelError, first_line
 from query_engine.runtime.deadline import Deadline
 
+# Texts between two looks at the clock.
 BATCH_TEXTS = 8
 
 
@@ -25,7 +26,6 @@ class CrossEncoderReranker:
 
     Args:
         model: a local folder, or a hub id whose files are in the hub cache or can be fetched.
-        batch_texts: texts between two looks at the clock.
 
     Raises:
         ModelError: there is no such model, it is damaged, or gives more than one number a text.
@@ -33,9 +33,8 @@ class CrossEncoderReranker:
 
     name = "cross_encoder"
 
-    def __init__(self, model: str, batch_texts: int = BATCH_TEXTS) -> None:
+    def __init__(self, model: str) -> None:
         self._model = _load(model)
-        self._batch_texts = batch_texts
         # Tokenizers refuse to be used by two threads at once.
         self._lock = threading.Lock()
 
@@ -49,8 +48,8 @@ class CrossEncoderReranker:
         scores = [0.0] * len(texts)
         # Texts of similar length share a batch, so that little is computed on padding.
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
-        for start in range(0, len(order), self._batch_texts):
-            rows = order[start : start + self._batch_texts]
+        for start in range(0, len(order), BATCH_TEXTS):
+            rows = order[start : start + BATCH_TEXTS]
             with self._lock:
                 deadline.check(f"after {start} of {len(texts)} passages")
                 values = self._predict([(question, texts[i]) for i in rows])

@@ -15,6 +15,9 @@ import httpx
 from query_engine.runtime.deadline import Deadline
 from remote import Remote, RemoteError, together, while_wanted
 
+# Passages in a request: the limit that text-embeddings-inference has by default.
+BATCH_TEXTS = 32
+
 
 class ServerReranker:
     """Scores passages on a server; the scale is the model's own. Safe to call from many threads.
@@ -23,14 +26,12 @@ class ServerReranker:
         base_url: of the server; `/rerank` is appended.
         model: its name there.
         key: its API key; none if empty.
-        batch_texts: passages in one request, at most.
     """
 
     name = "http"
 
-    def __init__(self, base_url: str, model: str, key: str, batch_texts: int) -> None:
+    def __init__(self, base_url: str, model: str, key: str) -> None:
         self._model = model
-        self._batch_texts = batch_texts
         self._server = Remote.of_model(
             f"reranking server {base_url.rstrip('/')}", base_url, "RAG_RERANK__", "MODEL", key
         )
@@ -55,7 +56,7 @@ class ServerReranker:
         # The deadline ends them sooner, by `check`.
         limit_s = deadline.left_s() + 1
 
-        parts = (texts[start : start + self._batch_texts] for start in range(0, len(texts), self._batch_texts))
+        parts = (texts[start : start + BATCH_TEXTS] for start in range(0, len(texts), BATCH_TEXTS))
         async with self._server.client(timeout=limit_s) as client:
             found = await while_wanted(
                 together(self._batch(client, question, part, limit_s) for part in parts),

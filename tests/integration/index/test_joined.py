@@ -12,7 +12,6 @@ from query_engine.engine import Engine
 from query_engine.inquiry import Inquiry
 from query_engine.retrieval.leaf_texts import leaf_texts
 from query_engine.schema.citations import Citations
-from query_engine.synthesis.quoting import NothingSynthesizer
 from settings import Settings
 from tests.fakes.corpora import make_corpus
 from tests.fakes.embedding import WordHashEmbedding
@@ -55,7 +54,7 @@ def whole(tmp_path: Path) -> Iterator[Corpus]:
 
 
 def engine_over(corpus: Corpus) -> Engine:
-    return Engine(corpus, WordHashEmbedding(), a_leaf_reader(corpus), (), NothingSynthesizer(), settings=Settings())
+    return Engine(corpus, WordHashEmbedding(), a_leaf_reader(corpus), (), settings=Settings())
 
 
 def test_names_of_several_are_sorted_and_each_stands_there_once() -> None:

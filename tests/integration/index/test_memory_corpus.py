@@ -12,7 +12,6 @@ from index.corpus import Corpus
 from index.memory_stores import open_memory_corpus
 from query_engine.engine import Engine
 from query_engine.inquiry import Inquiry
-from query_engine.synthesis.quoting import NothingSynthesizer
 from settings import Settings
 from tests.fakes.corpora import MANIFEST, fill, make_corpus
 from tests.fakes.embedding import WordHashEmbedding
@@ -36,7 +35,7 @@ def corpus() -> Iterator[Corpus]:
 
 def found(corpus: Corpus, question: str) -> list[tuple[str, str, float]]:
     passages = (
-        Engine(corpus, WordHashEmbedding(), a_leaf_reader(corpus), (), NothingSynthesizer(), settings=Settings())
+        Engine(corpus, WordHashEmbedding(), a_leaf_reader(corpus), (), settings=Settings())
         .retrieve(Inquiry(question))
         .passages
     )

@@ -12,7 +12,6 @@ from query_engine.collection.listing import LISTED
 from query_engine.engine import Engine
 from query_engine.inquiry import Inquiry
 from query_engine.schema.events import Done, Event, Step, Token
-from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from settings import Settings
 from tests.fakes.corpora import make_corpus, put, stored
 from tests.fakes.embedding import WordHashEmbedding
@@ -28,7 +27,7 @@ ONLY = {"filters": [{"key": "doc_id", "operator": "in", "value": ["bread.md", "l
 
 def engine_over(corpus: Corpus) -> Engine:
     reader = a_leaf_reader(corpus)
-    return Engine(corpus, WordHashEmbedding(), reader, (), ExtractiveSynthesizer(reader), settings=Settings())
+    return Engine(corpus, WordHashEmbedding(), reader, (), settings=Settings())
 
 
 @pytest.fixture

@@ -22,7 +22,6 @@ from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Done, Event, Restarted, Retrieved, Step, Token
 from query_engine.schema.turn import Turn
 from query_engine.synthesis.base import Piece, Writer
-from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from settings import AnswerSettings, LLMSettings, RetrievalSettings, Settings
 from tests.fakes.corpora import fill, make_corpus, put, stored
 from tests.fakes.embedding import WordHashEmbedding
@@ -47,8 +46,7 @@ def make(tmp_path: Path) -> Iterator[MakeEngine]:
         embedder = WordHashEmbedding()
         corpus = make_corpus(tmp_path / f"books{len(opened)}", texts, embedder)
         opened.append(corpus)
-        quoting = ExtractiveSynthesizer(a_leaf_reader(corpus))
-        return Engine(corpus, embedder, a_leaf_reader(corpus), synthesizers, quoting, settings=settings)
+        return Engine(corpus, embedder, a_leaf_reader(corpus), synthesizers, settings=settings)
 
     yield make_engine
     for corpus in opened:

@@ -12,7 +12,6 @@ from query_engine.engine import Engine
 from query_engine.inquiry import Inquiry
 from query_engine.schema.events import Done
 from query_engine.schema.source import Source
-from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from settings import RetrievalSettings, Settings
 from tests.fakes.corpora import make_corpus, put, stored
 from tests.fakes.embedding import WordHashEmbedding
@@ -37,7 +36,7 @@ async def ask(tmp_path: Path) -> AsyncIterator[Ask]:
         put(corpus, given, WordHashEmbedding())
         reader = a_leaf_reader(corpus)
         settings = Settings(retrieval=RetrievalSettings(**retrieval))
-        engine = Engine(corpus, WordHashEmbedding(), reader, (), ExtractiveSynthesizer(reader), settings=settings)
+        engine = Engine(corpus, WordHashEmbedding(), reader, (), settings=settings)
         *_, done = [event async for event in engine.stream(Inquiry(question))]
         assert isinstance(done, Done)
         return done

@@ -13,12 +13,11 @@ from index.corpus import Corpus
 from query_engine.engine import Engine
 from query_engine.inquiry import Inquiry
 from query_engine.retrieval.leaf_texts import leaf_texts
-from query_engine.retrieval.pipeline import Reranking, RetrievalPipeline
-from query_engine.retrieval.reranking.base import Reranker
+from query_engine.retrieval.pipeline import RetrievalPipeline
+from query_engine.retrieval.reranking.base import Reranker, Reranking
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Done, Step
-from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from settings import AnswerSettings, RerankSettings, Settings
 from tests.fakes.corpora import make_corpus
 from tests.fakes.embedding import WordHashEmbedding
@@ -70,7 +69,6 @@ def engine(corpus: Corpus, reranker: Reranker, deadline_s: float) -> Engine:
         embedder,
         a_leaf_reader(corpus),
         (),
-        ExtractiveSynthesizer(a_leaf_reader(corpus)),
         settings=settings,
         pipeline=pipeline,
     )

@@ -13,7 +13,6 @@ from query_engine.collection.rows import find_rows
 from query_engine.engine import Engine
 from query_engine.inquiry import Inquiry
 from query_engine.reader.leaves import stored_documents
-from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from settings import Settings
 from tests.fakes.corpora import MANIFEST, put, stored, tree_of
 from tests.fakes.embedding import WordHashEmbedding
@@ -68,7 +67,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     documents = [stored(name, text, title=text[2:].partition("\n")[0]) for name, text in TEXTS.items()]
     put(corpus, [*documents, records("crew.csv", ["person", "trade", "shift"], CREW)], embedder)
     reader = a_leaf_reader(corpus)
-    yield Engine(corpus, embedder, reader, (), ExtractiveSynthesizer(reader), settings=Settings())
+    yield Engine(corpus, embedder, reader, (), settings=Settings())
     corpus.close()
 
 

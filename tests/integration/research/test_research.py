@@ -16,7 +16,6 @@ from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Done, Event, Retrieved, Step
 from query_engine.schema.retrieval_result import Retrieval
 from query_engine.synthesis.base import Writer
-from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from research.modes import stream
 from research.schema import RoundStep
 from settings import Settings
@@ -45,9 +44,8 @@ def corpus(tmp_path: Path) -> Iterator[Corpus]:
 
 def engine(corpus: Corpus, llm: FakeLLM | None = None, *synthesizers: Writer) -> Engine:
     reader = a_leaf_reader(corpus)
-    quoting = ExtractiveSynthesizer(reader)
     helper = asker(llm) if llm else None
-    return Engine(corpus, WordHashEmbedding(), reader, synthesizers, quoting, settings=Settings(), helper=helper)
+    return Engine(corpus, WordHashEmbedding(), reader, synthesizers, settings=Settings(), helper=helper)
 
 
 def asked(one: Engine, question: str = QUESTION, mode: str = "agent", **more: object) -> AsyncGenerator[Event, None]:

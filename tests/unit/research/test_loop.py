@@ -17,7 +17,7 @@ from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.events import Step
 from query_engine.schema.passage import Passage
 from query_engine.schema.retrieval_result import Retrieval
-from research.loop import ROUNDS, Research, Tools
+from research.loop import ROUNDS, Research
 from research.schema import Round, RoundStep
 from settings import RetrievalSettings
 from tests.fakes.llm import FakeLLM, ReplyingLLM, asker, passage
@@ -89,7 +89,7 @@ def research(
         deadline or Deadline(60),
         [] if threads is None else threads,
     )
-    return Research(question, context, Tools(search or world.search, helper))
+    return Research(question, context, search or world.search, helper)
 
 
 def run(one: Research) -> list[Step]:

@@ -10,7 +10,6 @@ from starlette.testclient import TestClient
 
 from query_engine.engine import Engine
 from query_engine.synthesis.build import build_language_models
-from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from settings import LLMSettings, Settings
 from tests.fakes.corpora import make_corpus
 from tests.fakes.embedding import WordHashEmbedding
@@ -39,7 +38,7 @@ def client(server: ScriptedLLM, tmp_path: Path) -> Iterator[TestClient]:
     settings = Settings(llm=LLMSettings(provider="openai", model="scripted", base_url=server.base_url, timeout_s=20))
     reader = a_leaf_reader(corpus)
     writers = build_language_models(settings).writers
-    engine = Engine(corpus, embedder, reader, writers, ExtractiveSynthesizer(reader), settings=settings)
+    engine = Engine(corpus, embedder, reader, writers, settings=settings)
     yield client_over(engine, settings)
     corpus.close()
 

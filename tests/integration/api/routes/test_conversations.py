@@ -10,9 +10,7 @@ from starlette.testclient import TestClient
 
 from query_engine.engine import Engine
 from query_engine.llms.helper import PromptHelper
-from query_engine.question.condense import Condenser
 from query_engine.synthesis.build import build_language_models
-from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from settings import LLMSettings, Settings
 from tests.fakes.corpora import make_corpus
 from tests.fakes.embedding import WordHashEmbedding
@@ -43,9 +41,8 @@ def client(server: ScriptedLLM, tmp_path: Path) -> Iterator[TestClient]:
         embedder,
         reader,
         models.writers,
-        ExtractiveSynthesizer(reader),
         settings=settings,
-        condenser=Condenser(PromptHelper(models.query_model, 100)),
+        helper=PromptHelper(models.query_model, 100),
     )
     yield client_over(engine, settings)
     corpus.close()

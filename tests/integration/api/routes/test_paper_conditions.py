@@ -13,7 +13,6 @@ import pytest
 from starlette.testclient import TestClient
 
 from query_engine.engine import Engine
-from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from settings import ChunkSettings, Settings
 from tests.fakes.http import client_over
 from tests.fakes.library import Library
@@ -42,7 +41,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
         metadata = {"topic": topic, "doc_type": kind, "preprocessor_id": release}
         library.ingest(files.name, files, metadata=metadata)
     reader = a_leaf_reader(library.corpus)
-    engine = Engine(library.corpus, library.embedder, reader, (), ExtractiveSynthesizer(reader), settings=OPEN)
+    engine = Engine(library.corpus, library.embedder, reader, (), settings=OPEN)
     yield client_over(engine, OPEN)
     library.close()
 

@@ -8,7 +8,6 @@ import pytest
 from starlette.testclient import TestClient
 
 from query_engine.engine import Engine
-from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from settings import ChunkSettings, Settings
 from tests.fakes.embedding import word_vector
 from tests.fakes.http import client_over
@@ -39,8 +38,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     library.ingest(metadata={"topic": "covid"})
     library.ingest("figures", folder_of(folder / "figures", FIGURE, "Figure 1: stages of SIDARTHE"), **figure("covid"))
     library.ingest("geo", folder_of(folder / "geo", "rocks.md", "# Rocks\n\nThe SIDARTHE ridge is no model of rocks."))
-    quoting = ExtractiveSynthesizer(a_leaf_reader(library.corpus))
-    engine = Engine(library.corpus, library.embedder, a_leaf_reader(library.corpus), (), quoting, settings=Settings())
+    engine = Engine(library.corpus, library.embedder, a_leaf_reader(library.corpus), (), settings=Settings())
     settings = Settings.model_validate({"serve": {"keys": "k1-0123456789abc"}})
     yield client_over(engine, settings, headers={"Api-Key": "k1-0123456789abc"})
     library.close()

@@ -13,7 +13,6 @@ from query_engine.retrieval.papers import PaperQuestion
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.events import Done, Step
 from query_engine.synthesis.base import Writer
-from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from research.react import TRIES, PaperTrail, pause_s, react
 from settings import ChunkSettings, Settings
 from tests.fakes.http import client_over
@@ -53,7 +52,7 @@ def make(library: Library) -> Make:
     reader = a_leaf_reader(library.corpus)
 
     def engine(*writers: Writer) -> Engine:
-        return Engine(library.corpus, library.embedder, reader, writers, ExtractiveSynthesizer(reader), settings=OPEN)
+        return Engine(library.corpus, library.embedder, reader, writers, settings=OPEN)
 
     return engine
 

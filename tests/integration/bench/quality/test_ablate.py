@@ -19,7 +19,6 @@ from query_engine.engine import Engine
 from query_engine.reader.leaves import stored_documents
 from query_engine.reader.reading import LeafReader
 from query_engine.search import CorpusSearch
-from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from settings import Settings
 from tests.fakes.corpora import make_corpus
 from tests.fakes.embedding import WordHashEmbedding
@@ -59,7 +58,7 @@ def open_with(tmp_path: Path, reader: WordReader) -> Iterator[Open]:
 
     def opened(settings: Settings, search_again: bool) -> System:
         leaves = LeafReader(known, stored_documents(corpus.documents), corpus.lexical_index, embedder)
-        engine = Engine(corpus, embedder, leaves, (), ExtractiveSynthesizer(leaves), settings=settings)
+        engine = Engine(corpus, embedder, leaves, (), settings=settings)
         remember_search(engine, {} if search_again else found)
         return streaming("ours", engine.stream, TEXTS.get)
 

@@ -7,7 +7,6 @@ import pytest
 from query_engine.engine import Engine
 from query_engine.inquiry import Inquiry
 from query_engine.schema.passage import Passage
-from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from settings import AnswerSettings, RetrievalSettings, Settings
 from tests.fakes.filters import one
 from tests.fakes.library import Library
@@ -30,7 +29,7 @@ def engine(library: Library) -> Engine:
     corpus, embedder = library.corpus, library.embedder
     settings = Settings(answer=AnswerSettings(min_confidence=0, low_confidence=0))
     reader = a_leaf_reader(corpus)
-    return Engine(corpus, embedder, reader, (), ExtractiveSynthesizer(reader), settings=settings)
+    return Engine(corpus, embedder, reader, (), settings=settings)
 
 
 def passages(library: Library, filters: dict[str, object] | None = None, **options: object) -> list[Passage]:

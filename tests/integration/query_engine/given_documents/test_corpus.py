@@ -9,7 +9,6 @@ import pytest
 from index.documents.store import Document
 from ingestion.reading.html import read_html
 from query_engine.build import Engines
-from query_engine.given_documents.corpus import corpus_for_documents
 from query_engine.inquiry import Inquiry
 from query_engine.schema.events import Done
 from settings import AnswerSettings, EmbedSettings, RetrievalSettings, Settings
@@ -81,12 +80,12 @@ async def test_over_nothing_nothing_is_known(engines: Engines) -> None:
 def test_a_text_given_twice_is_kept_once_and_names_stay_apart(engines: Engines) -> None:
     documents = [Document("a", "A", "One text."), Document("a", "A", "Another text."), Document("b", "B", "One text.")]
 
-    with closing(corpus_for_documents(documents, Settings().chunk, engines.embedding)) as corpus:
-        assert sorted(corpus.documents.versions()) == ["a", "a (2)"]
+    with engines.for_documents(documents) as engine:
+        assert sorted(engine.corpus.documents.versions()) == ["a", "a (2)"]
 
 
 def test_a_blank_text_costs_itself_alone(engines: Engines) -> None:
     documents = [Document("blank", "Blank", "   "), Document("b", "B", "One text.")]
 
-    with closing(corpus_for_documents(documents, Settings().chunk, engines.embedding)) as corpus:
-        assert list(corpus.documents.versions()) == ["b"]
+    with engines.for_documents(documents) as engine:
+        assert list(engine.corpus.documents.versions()) == ["b"]

@@ -47,7 +47,7 @@ def synthesizer_of(model: LoadedModel, max_prompt_tokens: int = 3000) -> Generat
         count_tokens=model.count_tokens,
         control_tokens=model.control_tokens,
     )
-    return GenerativeSynthesizer("local", model.label, model.llm, prompts)
+    return GenerativeSynthesizer("local", model.llm, prompts)
 
 
 def test_an_answer_streams_in_pieces(llm: LocalLLM) -> None:

@@ -12,7 +12,6 @@ from query_engine.retrieval.steering import Steering
 from query_engine.schema.events import Done, Step, Token
 from query_engine.schema.retrieval_result import Retrieval
 from query_engine.search import NOT_STEERED
-from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from settings import AnswerSettings, RetrievalSettings, Settings
 from tests.fakes.filters import group, one
 from tests.fakes.library import Library
@@ -38,7 +37,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     library.ingest()
     corpus, embedder = library.corpus, library.embedder
     reader = a_leaf_reader(corpus)
-    yield Engine(corpus, embedder, reader, (), ExtractiveSynthesizer(reader), settings=UNGATED)
+    yield Engine(corpus, embedder, reader, (), settings=UNGATED)
     library.close()
 
 

@@ -13,10 +13,9 @@ from query_engine.engine import Engine
 from query_engine.inquiry import Inquiry
 from query_engine.retrieval.expansion import Expansion, Hyde
 from query_engine.retrieval.leaf_texts import leaf_texts
-from query_engine.retrieval.pipeline import Reranking, RetrievalPipeline
-from query_engine.retrieval.reranking.base import Reranker
+from query_engine.retrieval.pipeline import RetrievalPipeline
+from query_engine.retrieval.reranking.base import Reranker, Reranking
 from query_engine.schema.events import Done, Step
-from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from settings import RerankSettings, Settings
 from tests.fakes.corpora import make_corpus
 from tests.fakes.embedding import WordHashEmbedding
@@ -48,7 +47,6 @@ def engine(corpus: Corpus, reranker: Reranker | None = None, *expansions: Expans
         embedder,
         a_leaf_reader(corpus),
         (),
-        ExtractiveSynthesizer(a_leaf_reader(corpus)),
         settings=Settings(),
         pipeline=pipeline,
     )

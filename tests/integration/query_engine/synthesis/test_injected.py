@@ -12,7 +12,6 @@ from query_engine.engine import Engine
 from query_engine.inquiry import Inquiry
 from query_engine.schema.events import Done
 from query_engine.synthesis.build import build_language_models
-from query_engine.synthesis.extractive import ExtractiveSynthesizer
 from settings import LLMSettings, Settings
 from tests.fakes.corpora import make_corpus
 from tests.fakes.embedding import WordHashEmbedding
@@ -57,8 +56,7 @@ async def answered(text: str, folder: Path, model: ScriptedLLM | None = None) ->
         settings = Settings(llm=llm)
     with closing(make_corpus(folder / "books", {"wind.md": text}, embedder)) as corpus:
         writers = build_language_models(settings).writers if model else []
-        quoting = ExtractiveSynthesizer(a_leaf_reader(corpus))
-        engine = Engine(corpus, embedder, a_leaf_reader(corpus), writers, quoting, settings=settings)
+        engine = Engine(corpus, embedder, a_leaf_reader(corpus), writers, settings=settings)
         events = [event async for event in engine.stream(Inquiry(QUESTION))]
     done = events[-1]
     assert isinstance(done, Done)

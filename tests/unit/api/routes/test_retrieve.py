@@ -3,7 +3,8 @@ from typing import Any
 
 import pytest
 
-from query_engine.retrieval.pipeline import Reranking, RetrievalPipeline
+from query_engine.retrieval.pipeline import RetrievalPipeline
+from query_engine.retrieval.reranking.base import Reranking
 from query_engine.schema.hit import LeafHit
 from settings import RerankSettings, RetrievalSettings
 from tests.fakes.engines import ORIGIN, FakeEngine, a_passage

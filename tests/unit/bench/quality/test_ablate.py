@@ -10,7 +10,7 @@ from query_engine.answerability import classifier
 from query_engine.answerability.classifier import Classifier, Weight, read_classifier
 from query_engine.reader import window
 from query_engine.reader.model import PassageText
-from query_engine.retrieval import fusion, hybrid
+from query_engine.retrieval import fusion
 from settings import Settings
 from tests.failing import failing
 from tests.fakes.reading import WordReader
@@ -68,21 +68,17 @@ def test_no_part_has_the_name_of_another_and_a_group_follows_its_parts() -> None
 
 
 def test_all_weights_of_a_group_are_off_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    weighed = []
-    monkeypatch.setattr(hybrid, "score_leaves", lambda _found, weights: weighed.append(weights))
     gate = Classifier(0.5, (Weight("far", 1, 1, 2), Weight("near", 1, 1, 2)))
     monkeypatch.setattr(classifier, "read_classifier", lambda: gate)
     search, features = chosen_parts(["search: all", "gate features: all"])
     (far,) = chosen_parts(["gate features: far"])
 
     with search.off(Settings()):
-        vars(hybrid)["score_leaves"](fusion.Candidates({}))
+        assert dict.fromkeys(fusion.SCORERS, 0.0) == fusion.WEIGHTS
     with features.off(Settings()):
         assert classifier.read_classifier().weights == ()
     with far.off(Settings()):
         assert classifier.read_classifier() == Classifier(0.5, gate.weights[1:])
-
-    assert weighed == [dict.fromkeys(fusion.SCORERS, 0.0)]
 
 
 def test_each_passage_is_read_once_for_a_question() -> None:

@@ -4,7 +4,6 @@ import json
 import math
 import re
 from dataclasses import fields, replace
-from pathlib import Path
 
 import pytest
 
@@ -136,14 +135,6 @@ def test_the_shipped_classifier_weighs_measures_that_exist() -> None:
     assert names
     assert set(names) <= {field.name for field in fields(Features)} - {"missing"}
     assert all(weight.scale > 0 for weight in read_classifier().weights)
-
-
-def test_a_classifier_is_read_as_it_was_written(tmp_path: Path) -> None:
-    classifier = Classifier(-1.5, (Weight("coverage", 0.1, 0.2, 0.3),))
-    path = tmp_path / "gate.json"
-    path.write_text(json.dumps(classifier.to_dict()))
-
-    assert read_classifier(path) == classifier
 
 
 def test_the_shipped_classifier_names_what_it_learnt_from() -> None:

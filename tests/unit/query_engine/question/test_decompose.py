@@ -17,7 +17,7 @@ ONE = "Who published the rotor limit in 1919?"
 
 def planner(*says: Any) -> tuple[Planner, FakeLLM]:
     llm = FakeLLM(says=list(says))
-    return Planner(asker(llm), timeout_s=5), llm
+    return Planner(asker(llm)), llm
 
 
 def test_without_a_model_a_question_goes_in_one_pass() -> None:

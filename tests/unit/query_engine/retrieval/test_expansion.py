@@ -3,6 +3,7 @@ import pytest
 
 from errors import LLMError, OutOfTimeError, SettingsError
 from query_engine.retrieval.expansion import Hyde, MultiQuery, check_expansion, expand, mean_direction, parse_wordings
+from query_engine.runtime.deadline import Deadline
 from query_engine.schema.query import Query, Vector
 from settings import ExpansionSettings, LLMSettings, Settings
 from tests.fakes.embedding import WordHashEmbedding, word_vector
@@ -12,8 +13,9 @@ from tests.fakes.words import FakeWords
 QUESTION = "what is wind"
 
 
-def hyde(*says: object, timeout_s: float = 60) -> Query:
-    return Hyde(asker(FakeLLM(says=list(says))), WordHashEmbedding(), timeout_s).expand(Query(QUESTION))
+def hyde(*says: object, deadline: Deadline | None = None) -> Query:
+    query = Query(QUESTION, deadline=deadline)
+    return Hyde(asker(FakeLLM(says=list(says))), WordHashEmbedding()).expand(query)
 
 
 def multi_query(*says: object) -> Query:
@@ -50,7 +52,7 @@ def test_a_model_that_writes_nothing_of_use_is_a_failure(says: str) -> None:
 
 def test_a_model_that_takes_too_long_is_given_up() -> None:
     with pytest.raises(OutOfTimeError, match="was reached while the language model was writing"):
-        hyde("Moving", " air", timeout_s=1e-9)
+        hyde("Moving", " air", deadline=Deadline(0))
 
 
 def test_a_question_cannot_speak_to_the_model_in_its_control_tokens() -> None:

@@ -15,6 +15,7 @@ from query_engine.schema.source import Source
 from query_engine.synthesis.base import Declined
 from query_engine.synthesis.generative import GenerativeSynthesizer
 from tests.fakes.llm import FakeLLM, passage
+from tests.fakes.synthesizers import text_of
 
 BETZ = "Albert Betz published the limit in 1919: at best 59.3 per cent of the energy can be captured."
 WIND = passage(
@@ -26,14 +27,18 @@ TABLE = "| name | share |\n|---|---|\n| Betz | 59.3 % |\n"
 FENCE = "```sh\nrun --name <value> --from https://host.example/a[0] # [2]\n```\n"
 
 
+def writer_of(llm: FakeLLM, max_words: int | None = None) -> GenerativeSynthesizer:
+    prompts = PromptBuilder(max_context_chars=6000, max_prompt_tokens=lambda: 3000, count_tokens=len)
+    return GenerativeSynthesizer("openai", llm, prompts, max_words=max_words)
+
+
 class Shown:
     """What came of a reply."""
 
     def __init__(self, says: Sequence[Any], sources: Sequence[Source] = SOURCES, max_words: int | None = None) -> None:
         self.citations = Citations()
         self.llm = FakeLLM(says=list(says))
-        prompts = PromptBuilder(max_context_chars=6000, max_prompt_tokens=lambda: 3000, count_tokens=len)
-        writer = GenerativeSynthesizer("openai", "fake", self.llm, prompts, max_words=max_words)
+        writer = writer_of(self.llm, max_words)
         self.text, self.declined = "", ""
         self.steps: list[str] = []
         self.restarts = 0
@@ -141,9 +146,7 @@ def test_a_lone_end_of_reasoning_starts_the_answer_over() -> None:
 def test_text_comes_with_the_model() -> None:
     citations = Citations()
     llm = FakeLLM(says=["Wind", " is moving", " air", " [2", "]."])
-    prompts = PromptBuilder(max_context_chars=6000, max_prompt_tokens=lambda: 3000, count_tokens=len)
-    writer = GenerativeSynthesizer("openai", "fake", llm, prompts)
-    pieces = writer.write("?", SOURCES, citations, threading.Event())
+    pieces = writer_of(llm).write("?", SOURCES, citations, threading.Event())
 
     seen = [(piece, llm.given) for piece in pieces]
     assert seen == [("Wind", 1), (" is moving", 2), (" air", 3), (" [1].", 5)]
@@ -199,3 +202,31 @@ def test_what_the_model_has_no_room_for_is_told() -> None:
     codes = [warning.code for warning in Shown(["Wind [1]."], many).citations.warnings()]
 
     assert codes == ["passages_left_out"]
+
+
+def test_the_state_follows_the_last_answer() -> None:
+    llm = FakeLLM(says=["Wind [1]."])
+    writer = writer_of(llm)
+    assert (writer.ready, writer.reason) == (True, "Loaded, not used yet.")
+
+    for failure, reason in [
+        (LLMError("The server hung up.", "Start it again."), "The last answer failed: The server hung up."),
+        (RecursionError("inside"), "The last answer failed in an unforeseen way: RecursionError."),
+    ]:
+        llm.says = ["Wind ", failure]
+        with pytest.raises(type(failure)):
+            text_of(writer.write("?", SOURCES, Citations(), threading.Event()))
+        assert (writer.ready, writer.reason) == (False, reason)
+
+    llm.says = ["Wind [1]."]
+    assert text_of(writer.write("?", SOURCES, Citations(), threading.Event())) == "Wind [1]."
+    assert (writer.ready, writer.reason) == (True, "The last answer succeeded.")
+
+
+def test_an_answer_given_up_by_its_reader_changes_no_state() -> None:
+    writer = writer_of(FakeLLM(says=["Wind ", "blows."]))
+    pieces = iter(writer.write("?", SOURCES, Citations(), threading.Event()))
+    next(pieces)
+    del pieces
+
+    assert writer.ready

@@ -5,8 +5,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from query_engine.answerability.classifier import Confidence
-from query_engine.answerability.part_coverage import PartEvidence
+from query_engine.answerability.classifier import Confidence, PartEvidence
 from query_engine.schema.citations import Citations
 from query_engine.schema.passage import Passage
 from query_engine.synthesis.per_part import PerPartSynthesizer

@@ -27,9 +27,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_cross_encoder(tmp_path_factory.mktemp("model"), load_embedding_model("minilm").folder)
 
 
-@pytest.fixture(scope="module")
-def reranker(folder: Path) -> CrossEncoderReranker:
-    return CrossEncoderReranker(str(folder), batch_texts=2)
+@pytest.fixture
+def reranker(folder: Path, monkeypatch: pytest.MonkeyPatch) -> CrossEncoderReranker:
+    monkeypatch.setattr("query_engine.retrieval.reranking.cross_encoder.BATCH_TEXTS", 2)
+    return CrossEncoderReranker(str(folder))
 
 
 def test_each_text_has_the_score_that_it_has_alone(reranker: CrossEncoderReranker) -> None:

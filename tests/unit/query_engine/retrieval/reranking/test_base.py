@@ -3,7 +3,9 @@ from typing import Any
 
 import pytest
 
-from query_engine.retrieval.reranking.base import Reranker, rerank
+from query_engine.retrieval.reranking.base import Reranker, Reranking
+from query_engine.runtime.deadline import Deadline
+from query_engine.schema.answer_warning import AnswerWarning
 from query_engine.schema.hit import LeafHit
 from settings import RerankSettings
 from tests.fakes.reranking import BrokenReranker, LengthReranker, SlowReranker
@@ -23,10 +25,17 @@ def ids(hits: Sequence[LeafHit]) -> str:
     return "".join(hit.node_id for hit in hits)
 
 
+def reorder(
+    reranker: Reranker, hits: Sequence[LeafHit] = HITS, timeout_s: float = 60, query: str | None = None, **options: Any
+) -> tuple[list[LeafHit], AnswerWarning | None]:
+    by = Reranking(reranker, texts_of, RerankSettings(**options), query)
+    return by.reorder("the user's", hits, Deadline(timeout_s))
+
+
 def reranked(reranker: Reranker | None = None, **options: Any) -> str:
-    found = rerank("?", HITS, reranker or LengthReranker(), texts_of, RerankSettings(**options))
-    assert found.warning is None
-    return ids(found.hits)
+    hits, warning = reorder(reranker or LengthReranker(), **options)
+    assert warning is None
+    return ids(hits)
 
 
 def test_the_first_leaves_are_reordered_and_the_others_follow() -> None:
@@ -35,7 +44,7 @@ def test_the_first_leaves_are_reordered_and_the_others_follow() -> None:
 
 
 def test_fused_scores_are_reassigned_by_rank_and_every_other_score_and_rank_stays_with_its_leaf() -> None:
-    best = rerank("?", HITS, LengthReranker(), texts_of, RerankSettings(pool_k=3)).hits
+    best, _ = reorder(LengthReranker(), pool_k=3)
 
     assert [hit.score for hit in best] == [0.9, 0.5, 0.4, 0.1]
     assert best[0].scores == {"dense": 0.25, "search": 0.5, "cross_encoder": -5.0}
@@ -62,8 +71,8 @@ def test_a_threshold_drops_what_does_not_exceed_it_and_what_was_not_judged() -> 
 def test_its_own_question_is_asked_where_one_is_set() -> None:
     reranker = LengthReranker()
 
-    rerank("the user's", HITS, reranker, texts_of, RerankSettings())
-    rerank("the user's", HITS, reranker, texts_of, RerankSettings(), query="another")
+    reorder(reranker)
+    reorder(reranker, query="another")
 
     assert [question for question, _ in reranker.asked] == ["the user's", "another"]
     assert reranker.asked[0][1] == list(TEXTS.values())
@@ -88,16 +97,14 @@ def test_its_own_question_is_asked_where_one_is_set() -> None:
 def test_a_reranker_that_cannot_judge_leaves_everything_as_it_was_and_is_told_of(
     reranker: Reranker, warning: str
 ) -> None:
-    options = RerankSettings(pool_k=3, min_score=100.0, timeout_s=0.01)
+    hits, told = reorder(reranker, timeout_s=0.01, pool_k=3, min_score=100.0)
 
-    found = rerank("?", HITS, reranker, texts_of, options)
-
-    assert found.hits == HITS
-    assert str(found.warning) == warning
+    assert hits == HITS
+    assert str(told) == warning
 
 
 def test_nothing_found_is_nothing_to_judge() -> None:
     reranker = LengthReranker()
 
-    assert rerank("?", [], reranker, texts_of, RerankSettings()).hits == []
+    assert reorder(reranker, []) == ([], None)
     assert reranker.asked == []

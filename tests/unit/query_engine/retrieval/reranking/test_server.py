@@ -7,7 +7,7 @@ import pytest
 from pydantic import SecretStr
 
 from errors import ModelError, ModelServerError, OutOfTimeError, RagError, SettingsError
-from query_engine.retrieval.reranking.base import Reranker, rerank
+from query_engine.retrieval.reranking.base import Reranker, Reranking
 from query_engine.retrieval.reranking.build import build_reranker
 from query_engine.runtime.deadline import Deadline
 from query_engine.schema.hit import LeafHit
@@ -51,7 +51,7 @@ def test_no_texts_need_no_server(connect: Connect, server: ScriptedModels) -> No
 def test_requests_hold_no_more_than_the_limit(
     connect: Connect, server: ScriptedModels, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("query_engine.retrieval.reranking.build.BATCH_TEXTS", 2)
+    monkeypatch.setattr("query_engine.retrieval.reranking.server.BATCH_TEXTS", 2)
     scores = connect(api_key=SecretStr("sesame")).score(QUESTION, TEXTS * 3, Deadline(10))
 
     assert scores == pytest.approx([0, 0.8, 1] * 3)
@@ -137,12 +137,13 @@ def test_a_failure_leaves_the_order_and_warns(connect: Connect, server: Scripted
     server.play(Script(status=503))
     hits = [LeafHit(f"d:{place}", 1.0 - place / 10, {}, {}) for place in range(3)]
 
-    done = rerank(QUESTION, hits, connect(), lambda _: TEXTS, RerankSettings())
+    reranking = Reranking(connect(), lambda _: TEXTS, RerankSettings())
+    found, warning = reranking.reorder(QUESTION, hits, Deadline(60))
 
-    assert done.hits == hits
-    assert done.warning is not None
-    assert done.warning.code == "rerank_skipped"
-    assert server.base_url in done.warning.text
+    assert found == hits
+    assert warning is not None
+    assert warning.code == "rerank_skipped"
+    assert server.base_url in warning.text
 
 
 @pytest.mark.parametrize(
