@@ -105,14 +105,11 @@ def restore(archive: Path, settings: Settings, name: str, *, replace: bool = Fal
         contents = unpack(archive, scratch)
         _check_restored(scratch, contents)
         target.mkdir(exist_ok=True)
-        lock = CorpusLock(target)
-        try:
+        with CorpusLock(target):
             _check_free(target, replace=replace)
             shutil.rmtree(rebuilt(target), ignore_errors=True)
             scratch.rename(rebuilt(target))
             swap_in(target)
-        finally:
-            lock.release()
     return BackupFacts(target, contents.bytes, contents.documents, contents.leaves)
 
 
@@ -169,15 +166,14 @@ def _scratch(target: Path) -> Iterator[Path]:
     beside = target.with_name(f".{target.name}.restore")
     with _disk_failures(beside):
         private_folder(beside)
-    lock = CorpusLock(beside)
     folder = beside / target.name
-    try:
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(mode=0o700)
-        yield folder
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)
-        lock.release()
+    with CorpusLock(beside):
+        try:
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(mode=0o700)
+            yield folder
+        finally:
+            shutil.rmtree(beside, ignore_errors=True)
 
 
 def _check_restored(folder: Path, contents: Contents) -> None:

@@ -87,15 +87,12 @@ def drop(name: str, settings: Settings) -> CorpusFacts:
         StoreUnavailableError: a server does not answer; the corpus is still there.
     """
     folder = _folder(name, settings)
-    lock = CorpusLock(folder)
-    try:
+    with CorpusLock(folder):
         servers = servers_of(settings)
         facts = _facts(folder, servers)
         servers.discard(folder)
         for unfinished in (rebuilt(folder), reembedded(folder)):
             servers.discard(unfinished)
-    finally:
-        lock.release()
     return facts
 
 
@@ -110,13 +107,10 @@ def rename(old: str, new: str, settings: Settings) -> None:
     check_corpus_name(new)
     folder = _folder(old, settings)
     target = folder.with_name(new)
-    lock = CorpusLock(folder)
-    try:
+    with CorpusLock(folder):
         if target.exists():
             raise SettingsError(f"There is a corpus {new!r} already.", "Choose another name, or drop that one.")
         folder.rename(target)
-    finally:
-        lock.release()
 
 
 def _folder(name: str, settings: Settings) -> Path:

@@ -35,15 +35,12 @@ def diagnose(name: str, settings: Settings, *, full: bool = False) -> Diagnosis:
     folder = settings.index.dir / name
     if not exists(folder):
         raise UnknownCorpusError.of(name, corpus_names(folder.parent))
-    lock = CorpusLock(folder)
-    try:
+    with CorpusLock(folder):
         servers = servers_of(settings)
         diagnosis = examine(folder, servers, None if full else SAMPLE)
         if diagnosis.healthy and not servers.chroma_url:
             VectorsSeal(folder, folder / "vectors").write()  # the next opening need not look again
         return diagnosis
-    finally:
-        lock.release()
 
 
 def check_model_server(name: str, settings: Settings) -> Check | None:
