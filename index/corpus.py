@@ -276,24 +276,20 @@ class Corpus:
             CorpusError: another process writes.
         """
         self._check_writable()
+        parents: list[npt.NDArray[np.float32]] = []
         if documents:
             self._stores.check_space(_bytes_of(documents, embeddings))
-        names = [node_id(document.version, position) for document in documents for position in document.tree.leaves]
-        if documents:
+            names = [node_id(document.version, position) for document in documents for position in document.tree.leaves]
             self.documents.announce([document.version for document in documents])
             self.vectors.upsert(names, embeddings, stopping)
             self.add_words(documents, stopping)
             if stopping():
                 return False
-        ends = np.cumsum([len(document.tree.leaves) for document in documents])
-        parents = (
-            [
+            ends = np.cumsum([len(document.tree.leaves) for document in documents])
+            parents = [
                 parent_vectors(document.tree, vectors)
                 for document, vectors in zip(documents, np.split(embeddings, ends[:-1]), strict=True)
             ]
-            if documents
-            else []
-        )
         self._sweep(self.documents.publish(documents, parents, removed, notes), stopping)
         return True
 
