@@ -297,15 +297,11 @@ class Corpus:
         """Put the leaves of these documents into the word index, which must not hold them yet; none once `stopping`."""
         self.lexical_index.add(word_rows(documents), stopping)
 
-    def remove(self, doc_ids: Sequence[str]) -> None:
-        """Delete documents from every store; unknown ids are skipped. The next run reads their files again."""
-        for batch in batches(doc_ids):
-            self.replace([], np.empty((0, 0), np.float32), batch)
-
     def delete(self, doc_ids: Iterable[str]) -> int:
-        """Do what `remove` does, and return how many of the documents there were."""
+        """Delete documents from every store, and return how many there were; the next run reads their files again."""
         known = list(self.catalogue.sources(doc_ids))
-        self.remove(known)
+        for batch in batches(known):
+            self.replace([], np.empty((0, 0), np.float32), batch)
         return len(known)
 
     def hide(self, doc_ids: Iterable[str]) -> None:

@@ -133,7 +133,7 @@ class Copying:
         summary = self._summary
         self._new.sweep()
         known = self._new.documents.versions()
-        self._new.remove(sorted(known.keys() - self._old.documents.versions().keys()))
+        self._new.delete(sorted(known.keys() - self._old.documents.versions().keys()))
         try:
             steps = self._changes(known)
             with closing(stages(steps, self._new, self._preparation, self._stop)) as committed:
