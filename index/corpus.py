@@ -276,24 +276,20 @@ class Corpus:
             CorpusError: another process writes.
         """
         self._check_writable()
+        parents: list[npt.NDArray[np.float32]] = []
         if documents:
             self._stores.check_space(_bytes_of(documents, embeddings))
-        names = [node_id(document.version, position) for document in documents for position in document.tree.leaves]
-        if documents:
+            names = [node_id(document.version, position) for document in documents for position in document.tree.leaves]
             self.documents.announce([document.version for document in documents])
             self.vectors.upsert(names, embeddings, stopping)
             self.add_words(documents, stopping)
             if stopping():
                 return False
-        ends = np.cumsum([len(document.tree.leaves) for document in documents])
-        parents = (
-            [
+            ends = np.cumsum([len(document.tree.leaves) for document in documents])
+            parents = [
                 parent_vectors(document.tree, vectors)
                 for document, vectors in zip(documents, np.split(embeddings, ends[:-1]), strict=True)
             ]
-            if documents
-            else []
-        )
         self._sweep(self.documents.publish(documents, parents, removed, notes), stopping)
         return True
 
@@ -301,15 +297,11 @@ class Corpus:
         """Put the leaves of these documents into the word index, which must not hold them yet; none once `stopping`."""
         self.lexical_index.add(word_rows(documents), stopping)
 
-    def remove(self, doc_ids: Sequence[str]) -> None:
-        """Delete documents from every store; unknown ids are skipped. The next run reads their files again."""
-        for batch in batches(doc_ids):
-            self.replace([], np.empty((0, 0), np.float32), batch)
-
     def delete(self, doc_ids: Iterable[str]) -> int:
-        """Do what `remove` does, and return how many of the documents there were."""
+        """Delete documents from every store, and return how many there were; the next run reads their files again."""
         known = list(self.catalogue.sources(doc_ids))
-        self.remove(known)
+        for batch in batches(known):
+            self.replace([], np.empty((0, 0), np.float32), batch)
         return len(known)
 
     def hide(self, doc_ids: Iterable[str]) -> None:

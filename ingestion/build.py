@@ -254,21 +254,20 @@ def _rebuild(run: _Run, settings: Settings, embedding: Embedding, corpus: str) -
     scratch, servers = rebuilt(target), servers_of(settings)
     finish_swap(target)
     private_folder(target)
-    lock = CorpusLock(target)
-    try:
+    with CorpusLock(target):
         servers.discard(scratch)
-        summary = run.into(open_folder(scratch, embedding.opening_manifest(), servers, create=True))
-        if summary.stopped:
-            return summary
-        if not summary.documents:
-            raise UnreadableError(
-                f"{run.path} holds no document that can be read; corpus {corpus!r} stays as it was.",
-                "Check the path, or see why its files are skipped.",
-            )
-        swap_in(target, servers)
-    finally:
-        servers.discard(scratch)
-        lock.release()
+        try:
+            summary = run.into(open_folder(scratch, embedding.opening_manifest(), servers, create=True))
+            if summary.stopped:
+                return summary
+            if not summary.documents:
+                raise UnreadableError(
+                    f"{run.path} holds no document that can be read; corpus {corpus!r} stays as it was.",
+                    "Check the path, or see why its files are skipped.",
+                )
+            swap_in(target, servers)
+        finally:
+            servers.discard(scratch)
     summary.corpus = corpus
     return summary
 

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, chain
 from typing import NamedTuple
 
+from index.documents.structure import stripped
+
 # Longer than any word, address or table rule that people write.
 RUN_CHARS = 500
 MARKS_CHARS = 1000
@@ -122,8 +124,7 @@ def _lines_and_runs(text: str) -> Iterator[_Blob]:
         if letters > HEX_LETTER_SHARE * len(match[0]):
             yield _Blob(match.start(), match.start() + len(match[0].rstrip()), "data")
     for match in _MARKS.finditer(text):
-        start = match.start() + len(match[0]) - len(match[0].lstrip())
-        yield _Blob(start, max(start, match.start() + len(match[0].rstrip())), "marks")
+        yield _Blob(*stripped(text, *match.span()), "marks")
     for match in _RUN.finditer(text):
         yield from _in_run(text, match.start(), match.end())
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise, takewhile
 from typing import Literal
 
-from index.documents.structure import Block, Kind, Span
+from index.documents.structure import Block, Kind, Span, stripped
 
 # A longer line that begins like `key: value` is prose.
 PAIR_CHARS = 160
@@ -116,12 +116,8 @@ def cell_spans(line: str, offset: int) -> list[Span]:
     bounds = list(zip([0, *(end for _, end in cuts)], [*(start for start, _ in cuts), len(line)], strict=True))
     if line.lstrip().startswith("|"):
         bounds = bounds[1:-1] or bounds
-    found = []
-    for start, end in bounds:
-        words = line[start:end]
-        first = start + len(words) - len(words.lstrip())
-        found.append((offset + min(first, end), offset + max(first, start + len(words.rstrip()))))
-    return found
+    cells = (stripped(line, start, end) for start, end in bounds)
+    return [(offset + start, offset + end) for start, end in cells]
 
 
 def prose_spans(text: str) -> list[Span]:
@@ -174,7 +170,7 @@ def _found(text: str) -> Iterator[_Found]:
         mark = FENCE.match(text, start, end)
         if fence:
             if mark and mark[1].startswith(fence):
-                yield _Found("code", begin, _stripped(text, start, end)[1])
+                yield _Found("code", begin, stripped(text, start, end)[1])
                 fence = ""
         elif mark:
             fence, begin = mark[1], start
@@ -183,7 +179,7 @@ def _found(text: str) -> Iterator[_Found]:
         else:
             yield from _runs(text, start, end)
     if fence:
-        yield _Found("code", *_stripped(text, begin, len(text)))
+        yield _Found("code", *stripped(text, begin, len(text)))
 
 
 def _chunks(text: str) -> Iterator[Span]:
@@ -203,7 +199,7 @@ def _bare_steps(text: str, start: int, end: int) -> list[_Found]:
     if len(marks) < 2 or marks[0].start() > start or numbers != list(range(numbers[0], numbers[0] + len(numbers))):
         return []
     ends = [*(mark.start() for mark in marks[1:]), end]
-    return [_Found("item", *_stripped(text, mark.start(), stop)) for mark, stop in zip(marks, ends, strict=True)]
+    return [_Found("item", *stripped(text, mark.start(), stop)) for mark, stop in zip(marks, ends, strict=True)]
 
 
 def _runs(text: str, start: int, end: int) -> Iterator[_Found]:
@@ -254,7 +250,7 @@ def _with_continuations(text: str, start: int, end: int) -> tuple[list[Span], li
     indent = 0
     position = start
     for line in text[start:end].splitlines(keepends=True):
-        begin, stop = _stripped(text, position, position + len(line))
+        begin, stop = stripped(text, position, position + len(line))
         own = begin - position
         position += len(line)
         if begin >= stop:
@@ -283,7 +279,7 @@ def _kind_of_line(line: str) -> Literal["row", "record", "paragraph"]:
 
 def _prose(text: str, start: int, end: int) -> Iterator[_Found]:
     for first, last in prose_spans(text[start:end]):
-        begin, stop = _stripped(text, start + first, start + last)
+        begin, stop = stripped(text, start + first, start + last)
         kind: Kind = "paragraph"
         is_marked = _HEADING.match(text, _line_start(text, begin)) and "\n" not in text[begin:stop]
         if is_marked or _underlined(text[begin:stop]):
@@ -320,7 +316,7 @@ def _pair(text: str, line: Span) -> Block:
     else:
         colon = text.find(":", start, end)
         key, value = (start, colon), colon + 1
-    return Block("pair", start, end, line, cells=(key, _stripped(text, value, end)))
+    return Block("pair", start, end, line, cells=(key, stripped(text, value, end)))
 
 
 def _block(text: str, one: _Found) -> Block:
@@ -450,9 +446,3 @@ def _is_rule(text: str) -> bool:
 
 def _line_start(text: str, place: int) -> int:
     return text.rfind("\n", 0, place) + 1
-
-
-def _stripped(text: str, start: int, end: int) -> Span:
-    words = text[start:end]
-    first = start + len(words) - len(words.lstrip())
-    return min(first, end), max(first, start + len(words.rstrip()))

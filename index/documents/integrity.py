@@ -6,7 +6,7 @@ Flow: `health/child.py` asks; `ingestion/maintenance/repair.py` has the totals c
 import sqlalchemy as sa
 
 from index.documents.tables import documents, failures_named
-from index.documents.totals import STATE_BITS, Totals, write_totals
+from index.documents.totals import Totals, totals_of, write_totals
 
 _SPAN_BYTES = 16
 
@@ -34,9 +34,7 @@ def leaf_places(engine: sa.Engine, among: sa.ColumnElement[bool] | None = None) 
 
 def true_totals(engine: sa.Engine) -> Totals:
     """Recount all documents."""
-    places = leaf_places(engine)
-    state = sum(int(version, 16) for version in places) % 2**STATE_BITS
-    return Totals(len(places), sum(map(len, places.values())), f"{state:0{STATE_BITS // 4}x}")
+    return totals_of({version: len(places) for version, places in leaf_places(engine).items()})
 
 
 def correct_totals(engine: sa.Engine) -> None:

@@ -14,7 +14,7 @@ from llama_index.core.node_parser import TextSplitter
 
 from index.documents.atoms import splits_atom
 from index.documents.blocks import MAX_CHARS_PER_TOKEN, Cuts, Piece
-from index.documents.structure import Span
+from index.documents.structure import Span, stripped
 
 # Where each boundary among so many splits a number, the text is nothing but digits.
 TRIED_PIECES = 16
@@ -59,11 +59,10 @@ class LevelSplitter(TextSplitter):
         self._behind = start + len(text)
         passages = []
         for first, last in self._passages(start, self._behind):
-            passage = self._cuts.text[first:last]
-            if words := passage.strip():
-                begin = first + len(passage) - len(passage.lstrip())
-                self._found.append((begin, begin + len(words)))
-                passages.append(words)
+            begin, end = stripped(self._cuts.text, first, last)
+            if begin < end:
+                self._found.append((begin, end))
+                passages.append(self._cuts.text[begin:end])
         return passages
 
     def _passages(self, start: int, end: int) -> Iterator[Span]:

@@ -10,6 +10,7 @@ from itertools import pairwise
 from index.documents.atoms import splits_atom
 from index.documents.blocks import MAX_CHARS_PER_TOKEN, Cuts, Piece
 from index.documents.span_tree import LEAF, NO_PARENT, Span
+from index.documents.structure import stripped
 
 PAPER_WORDS = 250
 """Words of a paragraph, at most; a change has papers read again."""
@@ -52,10 +53,8 @@ def paragraph_spans(cuts: Cuts, start: int, end: int, *, max_words: int, sizes: 
     for level, parts in enumerate(levels):
         above = len(spans) - len(levels[level - 1])
         for place, part in enumerate(parts):
-            content = text[part.start : part.end]
-            start = part.start + len(content) - len(content.lstrip())
             parent = above + parents[level - 1][place] if level else NO_PARENT
-            spans.append(Span(level, start, start + len(content.strip()), parent))
+            spans.append(Span(level, *stripped(text, part.start, part.end), parent))
     return spans
 
 

@@ -13,6 +13,7 @@ from typing import Literal
 
 from index.documents.atoms import MONTH, is_date_alone, splits_atom, stop_before
 from index.documents.guess import BULLET, prose_spans
+from index.documents.structure import stripped
 
 MAX_CHARS = 600
 # An abbreviation and a number that opens a sentence are no longer.
@@ -106,8 +107,7 @@ def _as_lines(text: str, spans: Iterable[tuple[int, int]]) -> list[Sentence]:
     found = []
     for first, last in spans:
         for left, right in _short_enough(text, first, last):
-            begin = left + len(text[left:right]) - len(text[left:right].lstrip())
-            stop = begin + len(text[begin:right].rstrip())
+            begin, stop = stripped(text, left, right)
             if stop > begin:
                 whole = text[stop - 1] in ".!?\"'”’)]:;。！？।؟」』）"
                 found.append(Sentence(begin, stop, "prose" if whole else "line"))

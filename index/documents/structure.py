@@ -220,6 +220,13 @@ def _unpacked(names: list[list[str]], rows: list[list[Any]]) -> Iterator[Block]:
         start = end
 
 
+def stripped(text: str, start: int, end: int) -> Span:
+    """Return `[start, end)` of `text` without the space around it; of blank text an empty span."""
+    words = text[start:end]
+    first = start + len(words) - len(words.lstrip())
+    return first, first + len(words.strip())
+
+
 def placeholder(number: int) -> str:
     """Return what stands in a document for the name of a column that has none, by its number from 1."""
     return f"column {number}"

@@ -206,7 +206,7 @@ class ServerEmbedding(Embedder):
 
     async def _request(self, texts: list[str], patience: Patience) -> Vectors:
         """Embed one batch; try again after failures that may pass."""
-        attempts = AsyncRetrying(**tried_again(patience.retries, lambda: patience.pause_s), sleep=_pause)
+        attempts = AsyncRetrying(**tried_again(patience.retries, lambda: patience.pause_s), sleep=asyncio.sleep)
         body: bytes = await attempts(self._attempt, texts, self._slots if patience.in_turn else nullcontext())
         return self._vectors(body, texts)
 
@@ -301,10 +301,6 @@ def _end(loop: asyncio.AbstractEventLoop, thread: threading.Thread, client: http
     loop.call_soon_threadsafe(loop.stop)
     thread.join()
     loop.close()
-
-
-async def _pause(seconds: float) -> None:
-    await asyncio.sleep(seconds)
 
 
 def _row(embedding: object) -> bytes:

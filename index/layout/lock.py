@@ -10,7 +10,7 @@ import json
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import TextIO
+from typing import Self, TextIO
 
 from errors import CorpusLockedError
 from index.disk import refusals_named
@@ -20,7 +20,7 @@ READERS_NAME = "readers"
 
 
 class CorpusLock:
-    """The writer's hold on a corpus folder.
+    """The writer's hold on a corpus folder, let go by `release` or at the end of a `with`.
 
     Args:
         folder: the corpus folder; must exist.
@@ -48,6 +48,12 @@ class CorpusLock:
                 with suppress(OSError):  # it writes again what could not be written
                     self._file.close()
                 raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
 
     def files(self) -> tuple[int, ...]:
         """Descriptors of the locks: a child that inherits them holds the corpus as long as it lives."""

@@ -126,10 +126,7 @@ class Manifest:
         try:
             return cls.of_json((folder / FILE_NAME).read_text())
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise IndexDamagedError(
-                f"The manifest of corpus {folder.name!r} cannot be read: {error}.",
-                f"Run `python -m ingestion PATH --corpus {folder.name} --rebuild`.",
-            ) from error
+            raise _unreadable(folder.name, error) from error
 
     def check(self, wanted: "Manifest", corpus: str) -> None:
         """Compare with what the settings ask for, and with how a model on a server answers now, if it was asked.
@@ -159,10 +156,7 @@ class Manifest:
         try:
             stored = probe.from_text(self.model_vectors)
         except ValueError as error:
-            raise IndexDamagedError(
-                f"The manifest of corpus {corpus!r} cannot be read: {error}.",
-                f"Run `python -m ingestion PATH --corpus {corpus} --rebuild`.",
-            ) from error
+            raise _unreadable(corpus, error) from error
         now = probe.from_text(vectors)
         if stored.shape != now.shape:
             differs = f"its vectors have {now.shape[1]} numbers instead of {stored.shape[1]}"
@@ -175,3 +169,10 @@ class Manifest:
             "Let the server run the former model again, or embed the corpus with the new one: "
             f"`python -m ingestion reembed --corpus {corpus}`.",
         )
+
+
+def _unreadable(corpus: str, error: Exception) -> IndexDamagedError:
+    return IndexDamagedError(
+        f"The manifest of corpus {corpus!r} cannot be read: {error}.",
+        f"Run `python -m ingestion PATH --corpus {corpus} --rebuild`.",
+    )

@@ -45,14 +45,11 @@ def finish_swap(target: Path) -> None:
     retired = _retired(target)
     if target.exists() or not retired.exists():
         return
-    lock = CorpusLock(retired)
-    try:
+    with CorpusLock(retired):
         if rebuilt(target).exists():
             rebuilt(target).rename(target)
         else:
             retired.rename(target)
-    finally:
-        lock.release()
 
 
 def _retired(target: Path) -> Path:

@@ -14,8 +14,8 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from errors import CorpusError, IndexDamagedError, StorageError, UnknownCorpusError
-from index.corpus import check_corpus_name, corpus_names, exists
+from errors import CorpusError, IndexDamagedError, StorageError
+from index.corpus import check_corpus_name, exists
 from index.disk import private_file, private_folder, sync_folder
 from index.folder_stores import open_folder
 from index.layout.locations import LOCAL
@@ -24,6 +24,7 @@ from index.layout.lock import CorpusLock
 from index.layout.manifest import Manifest
 from index.layout.swap import finish_swap, rebuilt, swap_in
 from index.maintenance.archive import Contents, list_files, pack, refusal, unpack
+from index.maintenance.corpora import corpus_folder
 from settings import VERSION, Settings
 
 
@@ -60,12 +61,8 @@ def backup(name: str, settings: Settings, target: Path) -> BackupFacts:
         CorpusError: `target` exists or cannot be written, or the corpus has stores on servers.
         StorageError: the disk is full, or refuses.
     """
-    check_corpus_name(name)
     _check_in_folder(settings)
-    folder = settings.index.dir / name
-    finish_swap(folder)
-    if not exists(folder):
-        raise UnknownCorpusError.of(name, corpus_names(folder.parent))
+    folder = corpus_folder(name, settings)
     _check_target(target, folder)
     with closing(open_folder(folder, Manifest.read(folder))) as corpus:
         corpus.open_derived()  # what is saved can be searched
@@ -105,14 +102,11 @@ def restore(archive: Path, settings: Settings, name: str, *, replace: bool = Fal
         contents = unpack(archive, scratch)
         _check_restored(scratch, contents)
         target.mkdir(exist_ok=True)
-        lock = CorpusLock(target)
-        try:
+        with CorpusLock(target):
             _check_free(target, replace=replace)
             shutil.rmtree(rebuilt(target), ignore_errors=True)
             scratch.rename(rebuilt(target))
             swap_in(target)
-        finally:
-            lock.release()
     return BackupFacts(target, contents.bytes, contents.documents, contents.leaves)
 
 
@@ -169,15 +163,14 @@ def _scratch(target: Path) -> Iterator[Path]:
     beside = target.with_name(f".{target.name}.restore")
     with _disk_failures(beside):
         private_folder(beside)
-    lock = CorpusLock(beside)
     folder = beside / target.name
-    try:
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(mode=0o700)
-        yield folder
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)
-        lock.release()
+    with CorpusLock(beside):
+        try:
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(mode=0o700)
+            yield folder
+        finally:
+            shutil.rmtree(beside, ignore_errors=True)
 
 
 def _check_restored(folder: Path, contents: Contents) -> None:

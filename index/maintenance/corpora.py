@@ -76,6 +76,22 @@ def documents_on_disk(name: str, settings: Settings, wanted: Manifest) -> int:
         return recorded_totals(engine).documents
 
 
+def corpus_folder(name: str, settings: Settings) -> Path:
+    """Return the folder of a corpus that there is, put in its place if a crash left it aside.
+
+    Raises:
+        SettingsError: `name` cannot name a corpus.
+        UnknownCorpusError: there is no such corpus.
+        CorpusLockedError: the process that puts it in its place is alive.
+    """
+    check_corpus_name(name)
+    folder = settings.index.dir / name
+    finish_swap(folder)
+    if not exists(folder):
+        raise UnknownCorpusError.of(name, corpus_names(folder.parent))
+    return folder
+
+
 def drop(name: str, settings: Settings) -> CorpusFacts:
     """Delete a corpus with all that belongs to it; return what it was.
 
@@ -86,16 +102,13 @@ def drop(name: str, settings: Settings) -> CorpusFacts:
         IndexMismatchError: its stores are on servers that the settings do not name.
         StoreUnavailableError: a server does not answer; the corpus is still there.
     """
-    folder = _folder(name, settings)
-    lock = CorpusLock(folder)
-    try:
+    folder = corpus_folder(name, settings)
+    with CorpusLock(folder):
         servers = servers_of(settings)
         facts = _facts(folder, servers)
         servers.discard(folder)
         for unfinished in (rebuilt(folder), reembedded(folder)):
             servers.discard(unfinished)
-    finally:
-        lock.release()
     return facts
 
 
@@ -108,24 +121,12 @@ def rename(old: str, new: str, settings: Settings) -> None:
         CorpusLockedError: another process holds it.
     """
     check_corpus_name(new)
-    folder = _folder(old, settings)
+    folder = corpus_folder(old, settings)
     target = folder.with_name(new)
-    lock = CorpusLock(folder)
-    try:
+    with CorpusLock(folder):
         if target.exists():
             raise SettingsError(f"There is a corpus {new!r} already.", "Choose another name, or drop that one.")
         folder.rename(target)
-    finally:
-        lock.release()
-
-
-def _folder(name: str, settings: Settings) -> Path:
-    check_corpus_name(name)
-    folder = settings.index.dir / name
-    finish_swap(folder)
-    if not exists(folder):
-        raise UnknownCorpusError.of(name, corpus_names(folder.parent))
-    return folder
 
 
 def _facts(folder: Path, servers: Servers, groups: Groups | None = None) -> CorpusFacts:

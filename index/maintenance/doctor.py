@@ -4,13 +4,13 @@ Flow: `python -m ingestion doctor` -> **here** -> `health/check.py`. What can be
 `ingestion/maintenance/repair.py`.
 """
 
-from errors import RagError, UnknownCorpusError
+from errors import RagError
 from index.build import Embedding, servers_of
-from index.corpus import check_corpus_name, corpus_names, exists
 from index.health.check import SAMPLE, Check, Diagnosis, examine
 from index.health.seal import VectorsSeal
 from index.layout.lock import CorpusLock
 from index.layout.manifest import Manifest
+from index.maintenance.corpora import corpus_folder
 from settings import Settings
 
 __all__ = ["Diagnosis", "check_model_server", "diagnose"]
@@ -31,19 +31,13 @@ def diagnose(name: str, settings: Settings, *, full: bool = False) -> Diagnosis:
         StorageError: the disk is full, or refuses.
         StoreUnavailableError: a store on a server does not answer.
     """
-    check_corpus_name(name)
-    folder = settings.index.dir / name
-    if not exists(folder):
-        raise UnknownCorpusError.of(name, corpus_names(folder.parent))
-    lock = CorpusLock(folder)
-    try:
+    folder = corpus_folder(name, settings)
+    with CorpusLock(folder):
         servers = servers_of(settings)
         diagnosis = examine(folder, servers, None if full else SAMPLE)
         if diagnosis.healthy and not servers.chroma_url:
             VectorsSeal(folder, folder / "vectors").write()  # the next opening need not look again
         return diagnosis
-    finally:
-        lock.release()
 
 
 def check_model_server(name: str, settings: Settings) -> Check | None:

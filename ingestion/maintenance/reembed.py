@@ -12,9 +12,9 @@ from contextlib import closing
 from dataclasses import fields, replace
 from pathlib import Path
 
-from errors import IndexDamagedError, UnknownCorpusError
+from errors import IndexDamagedError
 from index.build import Embeddings, servers_of
-from index.corpus import Corpus, check_corpus_name, corpus_names, exists
+from index.corpus import Corpus, exists
 from index.documents.blobs import without_blobs
 from index.documents.sources import SourceNote
 from index.documents.splitter import TreeSplitter
@@ -23,7 +23,8 @@ from index.folder_stores import open_folder
 from index.layout.access import Writing
 from index.layout.locations import Servers
 from index.layout.manifest import Manifest
-from index.layout.swap import finish_swap, rebuilt, reembedded, swap_in
+from index.layout.swap import rebuilt, reembedded, swap_in
+from index.maintenance.corpora import corpus_folder
 from ingestion.pipeline.chunk_embed import LocalPreparation, Preparation
 from ingestion.pipeline.cutter import Cutter
 from ingestion.pipeline.diff import Change, Step, fingerprint
@@ -57,11 +58,7 @@ def reembed(
         StorageError: the disk is full, or refuses.
         ModelError: the embedding model cannot be loaded.
     """
-    check_corpus_name(name)
-    target = settings.index.dir / name
-    finish_swap(target)
-    if not exists(target):
-        raise UnknownCorpusError.of(name, corpus_names(target.parent))
+    target = corpus_folder(name, settings)
     servers = servers_of(settings)
     with closing(open_folder(target, Manifest.read(target), servers, access=Writing(alone=True))) as old:
         embedding = Embeddings(settings).fitting(old.catalogue.languages())
@@ -136,7 +133,7 @@ class Copying:
         summary = self._summary
         self._new.sweep()
         known = self._new.documents.versions()
-        self._new.remove(sorted(known.keys() - self._old.documents.versions().keys()))
+        self._new.delete(sorted(known.keys() - self._old.documents.versions().keys()))
         try:
             steps = self._changes(known)
             with closing(stages(steps, self._new, self._preparation, self._stop)) as committed:

@@ -210,7 +210,7 @@ class Pipeline:
                 "Check the path; `python -m ingestion delete` removes documents by name.",
             )
         if not options.dry_run:
-            self._corpus.remove(doc_ids)
+            self._corpus.delete(doc_ids)
             self._corpus.ledger.forget(gone)
         report.gone(gone, "removed", len(doc_ids))
 

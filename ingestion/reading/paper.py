@@ -17,7 +17,7 @@ from index.documents.paragraphs import PAPER_WORDS
 from index.documents.store import Document, Metadata
 from ingestion.reading.format_table import inner_name
 from ingestion.reading.plain_text import leading_title
-from ingestion.reading.text import clean_body, decode, one_line
+from ingestion.reading.text import clean_body, decode, one_line, shape_of
 from settings import VERSION
 
 _NAME = re.compile(r"(?P<paper>[^.]+)(?:\.(?P<object>[^.]+))?\.te?xt", re.IGNORECASE)
@@ -81,7 +81,7 @@ def without_running_lines(text: str) -> str:
     lines = text.split("\n")
     places: dict[str, list[int]] = defaultdict(list)
     for number, line in enumerate(lines):
-        if (shape := _shape(line)) and len(line) <= _MAX_RUNNING_CHARS:
+        if (shape := shape_of(line)) and len(line) <= _MAX_RUNNING_CHARS:
             places[shape].append(number)
     running = {
         place
@@ -104,10 +104,6 @@ def salient_terms(text: str) -> list[str]:
     found = (one_line(_OPENING.sub("", match[0], count=1)) for match in _TERM.finditer(text))
     counts = Counter(term for term in found if " " in term or re.fullmatch(_ACRONYM, term))
     return [term for term, _ in counts.most_common(_MAX_TERMS)]
-
-
-def _shape(line: str) -> str:
-    return re.sub(r"\d+", "#", " ".join(line.casefold().split()))
 
 
 def _first_line(text: str) -> str:

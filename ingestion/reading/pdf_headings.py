@@ -14,9 +14,10 @@ from itertools import groupby, pairwise
 from statistics import median
 from typing import NamedTuple
 
-from ingestion.reading.pdf_lines import BROKEN_HYPHEN, shape_of
+from ingestion.reading.pdf_lines import BROKEN_HYPHEN
 from ingestion.reading.pdf_tables import CAPTION
 from ingestion.reading.pdf_type import LONGEST_HEADING_CHARS, Line
+from ingestion.reading.text import shape_of
 
 # In sizes of the text: what is larger than this stands out, what is smaller than that is a note.
 LARGER, SMALLER, SMALLER_BOLD = 1.08, 0.93, 0.8

@@ -10,6 +10,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from ingestion.reading.text import shape_of
+
 BROKEN_HYPHEN = "\ufffe"  # what PDFium writes for a hyphen at the end of a line, in place of the line break
 # In a document of fewer pages two lines at the edges of pages may be alike by chance.
 _MIN_PAGES = 4
@@ -67,11 +69,6 @@ def _keys(line: str, page: int, filled: int) -> set[str]:
         folded,
         *(f"{folded[: one.start()]}#{int(one[0]) - page}{folded[one.end() :]}" for one in numbers),
     }
-
-
-def shape_of(line: str) -> str:
-    """Return what running lines have in common: all but their digits."""
-    return re.sub(r"\d+", "#", " ".join(line.casefold().split()))
 
 
 def join_broken_words(pages: Sequence[str]) -> list[str]:

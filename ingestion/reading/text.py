@@ -129,6 +129,11 @@ def one_line(text: str) -> str:
     return " ".join(clean(text).split())
 
 
+def shape_of(line: str) -> str:
+    """Return what running lines have in common: all but their digits."""
+    return re.sub(r"\d+", "#", " ".join(line.casefold().split()))
+
+
 def title_from_name(doc_id: str) -> str:
     """Return a file's stem in words: `notes/AMAZON_2017_10K.pdf` -> `AMAZON 2017 10K`."""
     stem = PurePosixPath(inner_name(doc_id)).stem

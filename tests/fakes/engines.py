@@ -1,7 +1,7 @@
 """Engines that follow a script, so that the HTTP layer can be tested without models or stores."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -113,8 +113,10 @@ class SearchlessCorpus(Corpus):
     def size_bytes(self) -> int:
         return self.bytes_on_disk
 
-    def remove(self, doc_ids: Sequence[str]) -> None:
-        self.documents.forget_pending(self.documents.publish([], [], doc_ids))
+    def delete(self, doc_ids: Iterable[str]) -> int:
+        known = list(self.catalogue.sources(doc_ids))
+        self.documents.forget_pending(self.documents.publish([], [], known))
+        return len(known)
 
 
 class FakePapers:

@@ -92,7 +92,7 @@ class Edits(RuleBasedStateMachine):
     def delete_documents(self, data: st.DataObject) -> None:
         assert self.library
         doc_id = data.draw(st.sampled_from(sorted(self.stored)))
-        self.library.corpus.remove([doc_id])
+        self.library.corpus.delete([doc_id])
         del self.stored[doc_id]
 
     def _owner(self, doc_id: str) -> str:

@@ -150,7 +150,7 @@ def test_the_catalogue_names_the_corpus_of_each_document(joined: JoinedCorpus) -
 def test_the_state_changes_with_any_corpus(joined: JoinedCorpus, members: list[Corpus]) -> None:
     before = joined.documents.state()
 
-    members[1].remove(["bees.md"])
+    members[1].delete(["bees.md"])
 
     assert joined.documents.state() != before
     assert "bees.md" not in {name.doc_id for name in joined.catalogue.names()}

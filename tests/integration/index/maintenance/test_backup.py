@@ -109,7 +109,7 @@ def test_a_restored_corpus_can_be_changed(saved: Path, settings: Settings) -> No
     restore(saved, settings, "again")
 
     with closing(open_folder(settings.index.dir / "again", MANIFEST)) as corpus:
-        corpus.remove(["wind.md"])
+        corpus.delete(["wind.md"])
         assert (
             corpus.documents.leaf_count()
             == corpus.vectors.count()
@@ -215,7 +215,7 @@ def test_a_corpus_of_that_name_stays_as_it_is(saved: Path, settings: Settings) -
 def test_a_corpus_of_that_name_is_replaced_on_demand(saved: Path, settings: Settings) -> None:
     saved_content = content(settings, "books")
     with closing(open_folder(settings.index.dir / "books", MANIFEST)) as corpus:
-        corpus.remove(["wind.md", "water.md"])
+        corpus.delete(["wind.md", "water.md"])
 
     restore(saved, settings, "books", replace=True)
 

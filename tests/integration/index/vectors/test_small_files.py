@@ -108,5 +108,5 @@ def test_documents_that_come_and_go_are_searched_as_they_are(corpus: Corpus, mon
     corpus.replace([late], vector)
     assert corpus.vectors.search(vector[0], 1)[0][0] == name_of(late)
 
-    corpus.remove(["late.md"])
+    corpus.delete(["late.md"])
     assert name_of(late) not in dict(corpus.vectors.search(vector[0], 10))

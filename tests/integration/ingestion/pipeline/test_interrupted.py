@@ -97,7 +97,7 @@ def test_a_pruned_file_that_comes_back_is_read_again_though_the_pruning_was_cut_
 def test_deleted_documents_come_back_with_the_next_run(library: Library) -> None:
     write_rows(library, "old")
     library.ingest()
-    library.corpus.remove(["r03", "r04"])
+    library.corpus.delete(["r03", "r04"])
 
     summary = library.ingest()
 

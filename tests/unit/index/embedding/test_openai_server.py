@@ -1,5 +1,6 @@
 """Embedding by a server: what is sent, what is made of every way it fails, and for how long it is asked again."""
 
+import asyncio
 import logging
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -33,7 +34,7 @@ def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     async def pause(seconds: float) -> None:
         made.append(seconds)
 
-    monkeypatch.setattr(openai_server, "_pause", pause)
+    monkeypatch.setattr(asyncio, "sleep", pause)
     return made
 
 
