@@ -281,23 +281,21 @@ def test_a_client_that_leaves_ends_the_loop_with_all_its_threads() -> None:
 
 
 def test_a_reader_that_closes_the_steps_ends_the_loop() -> None:
-    deadline = Deadline(60)
-    stopped = threading.Event()
+    searching, stopped = threading.Event(), threading.Event()
 
     def search(query: str, limit: Deadline, /) -> Retrieval:  # noqa: ARG001
+        searching.set()
         if limit.stop.wait(10):
             stopped.set()
         limit.check_wanted("in the search")
         raise AssertionError("nobody left")
 
-    threads: list[Future[Any]] = []
-    one = research(World({}), asker(course("none")), SIMPLE, deadline=deadline, search=search, threads=threads)
-    steps = one.steps()
+    steps = research(World({}), asker(course("none")), SIMPLE, deadline=Deadline(60), search=search).steps()
     assert next(steps).kind == "search"
+    assert searching.wait(10)
     steps.close()  # type: ignore[attr-defined]
-    wait(threads, timeout=10)
 
-    assert stopped.is_set()
+    assert stopped.wait(10)
     assert question_threads_end()
 
 
