@@ -293,12 +293,12 @@ def test_the_longest_names_that_the_question_has_tell_row_and_column(tmp_path: P
 
 
 def test_a_table_is_whole_though_cells_hold_bars_and_lines_of_text_stand_around_it(tmp_path: Path) -> None:
-    rows = b"| a\\|b | either <img src=x> |\n| c | ![x](http://x.y/z) |"
+    rows = b"| a\\|b | either <object data=x> |\n| c | ![x](http://x.y/z) |"
     data = b"Before it.\n\n| Flag | Use |\n|---|---|\n%b\n\nAfter it." % rows
 
     answer, _ = asked("What stands before and after it?", document(tmp_path, "a.md", data))
 
-    assert "Before it.\n\n| Flag | Use |\n| --- | --- |\n| a\\|b | either < img src=x> |\n| c |" in answer
+    assert "Before it.\n\n| Flag | Use |\n| --- | --- |\n| a\\|b | either < object data=x> |\n| c |" in answer
     assert "|\n\nAfter it." in answer
     assert "![" not in answer
 
