@@ -24,7 +24,7 @@ IN_LINES = (
 )
 _PARAGRAPHS = frozenset("blockquote center details div dl figure p section table".split())
 _INSIDE = frozenset(IN_LINES.split("|"))
-# What one of them holds is no longer; of longer ones the tags go.
+# What may stand between two tags that are read together; of longer ones only the tags go.
 _INNER = r"[^<]{0,300}+(?:<(?!/?%s\b)[^<]{0,300}+){0,12}+"
 CONSTRUCT = re.compile(
     rf"<(?P<heading>h[1-6])\b[^<>]*+>(?P<words>{_INNER % 'h[1-6]'})</h[1-6]\s*+>"
@@ -33,7 +33,7 @@ CONSTRUCT = re.compile(
     rf"|(?P<line_ends>(?:<br\b[^<>]*+>[ \t]*+)++)\n?|</?(?P<name>{BLOCKS}|{IN_LINES})(?=[\s/>])[^<>]*+>",
     re.IGNORECASE,
 )
-# Of MDX, such as `<TabItem label="macOS">`; `<VirtualHost *:80>` is none.
+# A tag of MDX, such as `<TabItem label="macOS">`, but not `<VirtualHost *:80>`.
 COMPONENT = (
     r"</?[A-Z][\w.]*+(?P<values>(?:\s++[\w:.-]++(?:\s*+=\s*+(?:\"[^\"]{0,2000}+\"|'[^']{0,2000}+'"
     r"|\{(?:[^{}]{1,500}+|\{[^{}]{0,500}+\}){0,20}+\}))?+){0,50}+)\s*+/?+>"

@@ -40,7 +40,7 @@ _OPENING = re.compile(
     re.MULTILINE,
 )
 _ADMONITIONS = frozenset("attention caution danger details error hint important info note success tip warning".split())
-# A block of HTML ends at a blank line; what is read by itself ends it too.
+# A block of HTML ends at a blank line, or where something begins that is read by itself.
 _END_OF_BLOCK = re.compile(r"\n[ \t]*+\n|<(?:table|pre|script|style|svg)\b|\n[ \t]*+(?:```|~~~)", re.IGNORECASE)
 _CLOSING_TAGS = re.compile(r"(?:\s*+</\w++\s*+>)*+")
 _END_OF_LINES = re.compile(r"^%%[ \t]*+$", re.MULTILINE)
@@ -102,7 +102,7 @@ class _Source:
         return next((line.end() for line in closing), len(self._text))
 
     def html(self, kind: str, opening: re.Match[str]) -> tuple[int, str] | None:
-        """Return where HTML, a component or another mark ends and what stands for it; None if this is none."""
+        """Return where HTML, a component or another mark ends and what stands for it; None if none begins here."""
         match kind:
             case "line_end" | "import":
                 return opening.end(), ""
