@@ -17,7 +17,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from index.documents.guess import cell_spans, guessed_blocks, record_blocks
-from index.documents.structure import Block, Span
+from index.documents.structure import Block, Span, stripped
 from ingestion.reading.text import one_line
 
 MAX_HEADING_CHARS = 600
@@ -30,7 +30,6 @@ _INDENT = re.compile(r"[ \t]*+")
 _HEADING_ATTRIBUTES = re.compile(r"\{[#:.][^{}]*+\}$")
 _LEADS_TO_INDENTED_TEXT = re.compile(r"^(?:!!!|\?\?\?\+?|===|:|\[\^[^\[\]\n]{1,40}\]:)[ \t]+\S", re.MULTILINE)
 _WORD = re.compile(r"\w")
-_VISIBLE = re.compile(r"\S(?:.*\S)?", re.DOTALL)
 # An image by itself, perhaps in a link.
 _IMAGE = r"!\[(?P<alt>[^\[\]]*+)\](?:\([^()]*+\)|\[[^\[\]]*+\])"
 _IMAGES = re.compile(rf"(?:\[?{_IMAGE.replace('?P<alt>', '')}(?:\](?:\([^()]*+\)|\[[^\[\]]*+\]))?[ \t]*+)++")
@@ -229,13 +228,13 @@ def _parts_of_paragraph(text: str, start: int, end: int) -> Iterator[Block]:
         if are_images:
             yield _caption(text, start, start + size)
         else:
-            yield Block("paragraph", start, start + size, _stripped(text, start, start + size))
+            yield Block("paragraph", start, start + size, stripped(text, start, start + size))
         start += size + 1
 
 
 def _caption(text: str, start: int, end: int) -> Block:
     """Return the block of images, whose words are those that stand for the image, if it is one and has some."""
-    start, end = _stripped(text, start, end)
+    start, end = stripped(text, start, end)
     alts = [found.span("alt") for found in _ALT.finditer(text, start, end)]
     inner = alts[0] if len(alts) == 1 and text[slice(*alts[0])].strip() else (start, end)
     return Block("caption", start, end, inner)
@@ -254,11 +253,6 @@ def _with_passed_over(text: str, blocks: Iterator[Block]) -> Iterator[Block]:
 def _passed_over(text: str, start: int, end: int) -> Iterator[Block]:
     if _WORD.search(text, start, end):
         yield from (block.moved(lambda place: place + start) for block in guessed_blocks(text[start:end]))
-
-
-def _stripped(text: str, start: int, end: int) -> Span:
-    found = _VISIBLE.search(text, start, end)
-    return found.span() if found else (start, end)
 
 
 def _lines_of(token: Token) -> Span:

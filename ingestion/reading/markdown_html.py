@@ -38,12 +38,9 @@ COMPONENT = (
     r"</?[A-Z][\w.]*+(?P<values>(?:\s++[\w:.-]++(?:\s*+=\s*+(?:\"[^\"]{0,2000}+\"|'[^']{0,2000}+'"
     r"|\{(?:[^{}]{1,500}+|\{[^{}]{0,500}+\}){0,20}+\}))?+){0,50}+)\s*+/?+>"
 )
-_VALUE = re.compile(r"\s([\w:.-]++)\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)')")
 _TITLES = frozenset(("label", "title", "description", "summary", "header", "heading"))
 ENTITY = re.compile(r"&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z]\w{1,30}+);", re.IGNORECASE)
-_ATTRIBUTE = re.compile(
-    r"(?:^|\s)(?P<name>href|src|alt|colspan|rowspan)\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\s\"'>]++))", re.IGNORECASE
-)
+_ATTRIBUTE = re.compile(r"(?:^|\s)([\w:.-]++)\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\s\"'>{]++))")
 _ROW = re.compile(r"<tr\b[^<>]*+>", re.IGNORECASE)
 _CELL = re.compile(r"<(t[dh])\b([^<>]*+)>", re.IGNORECASE)
 _TAG = re.compile(r"<[^<>]*+>")
@@ -82,7 +79,7 @@ def construct(found: re.Match[str]) -> str:
 
 def component(found: re.Match[str]) -> str:
     """Return what a component's attributes say, a line each: its title, and other values of several words."""
-    values = ((name, one_line(double or single)) for name, double, single in _VALUE.findall(found["values"]))
+    values = ((name, one_line(value)) for name, value in _attributes(found["values"]))
     lines = [
         words if name in _TITLES else f"{name}: {words}" for name, words in values if name in _TITLES or " " in words
     ]
@@ -131,5 +128,8 @@ def _inner(source: str) -> str:
 
 
 def _attribute(name: str, tag: str) -> str:
-    values = (found for found in _ATTRIBUTE.finditer(tag) if found["name"].lower() == name)
-    return next((one[2] or one[3] or one[4] or "" for one in values), "")
+    return next((value for one, value in _attributes(tag) if one.lower() == name), "")
+
+
+def _attributes(tag: str) -> list[tuple[str, str]]:
+    return [(name, double or single or bare) for name, double, single, bare in _ATTRIBUTE.findall(tag)]

@@ -15,6 +15,8 @@ from ingestion.reading.text import one_line
 # A command is no longer, and neither is code within a line.
 MAX_CHARS = 2000
 _TAGS = f"{markdown_html.BLOCKS}|{markdown_html.IN_LINES}"
+# What is read by itself, to its end.
+_WHOLE = "table|pre|script|style|svg"
 _OPENING = re.compile(
     r"^[ \t>]*+(?P<fence>`{3,}+|~{3,}+)"
     rf"|(?P<component>^[ \t]*+{markdown_html.COMPONENT}[ \t]*+$)"
@@ -29,7 +31,7 @@ _OPENING = re.compile(
     r"|(?P<line_end>(?<=\S)\\$)"  # behind a space it continues a command of a shell
     r"|(?P<html><!--)"
     r"|(?P<mdx>\{/\*)"
-    r"|<(?P<whole>(?i:table|pre|script|style|svg))\b[^<>]*+>"
+    rf"|<(?P<whole>(?i:{_WHOLE}))\b[^<>]*+>"
     rf"|(?P<block>^ {{0,3}}</?(?i:{markdown_html.BLOCKS})(?=[\s/>]))"
     rf"|(?P<tag></?(?i:{_TAGS})(?=[\s/>]))"
     r"|(?P<entity>&\#?\w)"
@@ -41,7 +43,7 @@ _OPENING = re.compile(
 )
 _ADMONITIONS = frozenset("attention caution danger details error hint important info note success tip warning".split())
 # A block of HTML ends at a blank line, or where something begins that is read by itself.
-_END_OF_BLOCK = re.compile(r"\n[ \t]*+\n|<(?:table|pre|script|style|svg)\b|\n[ \t]*+(?:```|~~~)", re.IGNORECASE)
+_END_OF_BLOCK = re.compile(rf"\n[ \t]*+\n|<(?:{_WHOLE})\b|\n[ \t]*+(?:```|~~~)", re.IGNORECASE)
 _CLOSING_TAGS = re.compile(r"(?:\s*+</\w++\s*+>)*+")
 _END_OF_LINES = re.compile(r"^%%[ \t]*+$", re.MULTILINE)
 _FENCE_LINE = re.compile(r"^[ \t>]*+(`{3,}+|~{3,}+)[ \t]*+$", re.MULTILINE)

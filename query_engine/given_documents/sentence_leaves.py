@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from index.documents.sentences import split_sentences
 from index.documents.span_tree import LEAF, LEVEL_NAMES, Span, SpanTree
+from index.documents.structure import stripped
 
 MIDDLE = LEVEL_NAMES.index("middle")
 
@@ -36,6 +37,5 @@ def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     *firsts, _ = [start + one.end for one in split_sentences(text[start:end])] or [end]
     begin = start
     for stop in (*firsts, end):
-        piece = text[begin:stop]
-        yield begin + len(piece) - len(piece.lstrip()), begin + len(piece.rstrip())
+        yield stripped(text, begin, stop)
         begin = stop

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from index.documents.span_tree import NO_PARENT, chunk_id, split_node_id
 from index.documents.store import StoredDocument
+from index.documents.structure import stripped
 from query_engine.schema.hit import LeafHit
 from query_engine.schema.passage import DocumentKey, Passage
 from query_engine.schema.source import Source
@@ -152,8 +153,7 @@ def _around(document: StoredDocument, hit: LeafHit, most: int) -> tuple[int, int
         last, end = last - 1, blocks[last - 1].end
     if document.text[start:end].rstrip().endswith(":") and last + 1 < len(blocks):
         end = min(blocks[last + 1].end, end + most)
-    stripped = document.text[start:end]
-    return start + len(stripped) - len(stripped.lstrip()), start + len(stripped.rstrip())
+    return stripped(document.text, start, end)
 
 
 def _parent(document: StoredDocument, hit: LeafHit) -> tuple[int, int]:
